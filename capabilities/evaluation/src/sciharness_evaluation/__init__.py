@@ -1,0 +1,2 @@
+"""First-party capability package."""
+__version__ = "0.1.0"

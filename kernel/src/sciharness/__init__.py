@@ -1,0 +1,59 @@
+"""sciharness: a contract in, a result one can trust out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sciharness.hooks import HOOK_API, hookimpl
+    from sciharness.plugin import (
+        Capability,
+        Context,
+        Evaluator,
+        Input,
+        InputSpec,
+        Outcome,
+        OutputSpec,
+        Table,
+    )
+    from sciharness.tables import read_table
+
+# Names are loaded when first used: a worker confines itself before it imports
+# anything beyond the standard library, and `harness --help` stays quick.
+_PLACES = {
+    "HOOK_API": "sciharness.hooks",
+    "hookimpl": "sciharness.hooks",
+    "Capability": "sciharness.plugin",
+    "Context": "sciharness.plugin",
+    "Evaluator": "sciharness.plugin",
+    "Input": "sciharness.plugin",
+    "InputSpec": "sciharness.plugin",
+    "Outcome": "sciharness.plugin",
+    "OutputSpec": "sciharness.plugin",
+    "Table": "sciharness.plugin",
+    "read_table": "sciharness.tables",
+}
+
+__all__ = [
+    "HOOK_API",
+    "Capability",
+    "Context",
+    "Evaluator",
+    "Input",
+    "InputSpec",
+    "Outcome",
+    "OutputSpec",
+    "Table",
+    "hookimpl",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:  # Any: whatever the public name is
+    if name not in _PLACES:
+        raise AttributeError(f"module 'sciharness' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_PLACES[name]), name)

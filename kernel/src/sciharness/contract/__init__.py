@@ -1,0 +1,1 @@
+"""Contracts: read, check, plan and pin what a scientist asks for."""

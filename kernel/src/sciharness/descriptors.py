@@ -1,0 +1,52 @@
+"""Descriptors: what a plugin offers, readable without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from sciharness.plugin import InputSpec, OutputSpec
+
+
+@frozen
+class Operation:
+    """One operation of a plugin as preflight, gate and worker see it.
+
+    ``kind`` is ``capability`` or ``evaluator``; ``request_schema`` the JSON
+    Schema of its request class. ``trusted_metrics`` is what the plugin asks
+    for; whether it is granted is the catalog's word, see :class:`Leasable`.
+    """
+
+    plugin_id: str
+    operation: str
+    kind: str
+    summary: str
+    group: str
+    request_schema: Mapping[str, Any]  # Any: JSON Schema
+    inputs: tuple[InputSpec, ...] = ()
+    outputs: tuple[OutputSpec, ...] = ()
+    metrics: tuple[str, ...] = ()
+    trusted_metrics: tuple[str, ...] = ()
+    task: str = ""
+    domain: str = ""
+    network: bool = False
+    final_data: bool = False
+
+    @property
+    def name(self) -> str:
+        """The capability name: ``plugin_id.operation``."""
+        return f"{self.plugin_id}.{self.operation}"
+
+
+@frozen
+class Descriptor:
+    """Everything one plugin registers, cached under its implementation digest."""
+
+    plugin_id: str
+    version: str
+    distribution: str
+    digest: str
+    hook_api: int
+    operations: tuple[Operation, ...] = field(default=(), converter=tuple)

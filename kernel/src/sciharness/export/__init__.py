@@ -1,0 +1,1 @@
+"""Export bundles: a run in one folder, verifiable anywhere."""

@@ -1,0 +1,1 @@
+"""The research loop: gate, budget, criteria, reasoner and delivery."""

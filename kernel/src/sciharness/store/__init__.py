@@ -1,0 +1,1 @@
+"""The run record: home, events, artifacts, vault and ledger."""

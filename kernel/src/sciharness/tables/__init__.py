@@ -1,0 +1,1 @@
+"""Tables as scientists have them: read, checked, split and sealed."""

@@ -1,0 +1,1 @@
+"""Workers: confined child processes that run verified plugin code."""

@@ -1,0 +1,2 @@
+"""Predictor writer and package builder."""
+__version__ = "0.1.0"
