@@ -33,6 +33,7 @@ class Operation:
     domain: str = ""
     network: bool = False
     final_data: bool = False
+    charges: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

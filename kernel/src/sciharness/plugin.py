@@ -105,7 +105,8 @@ class Capability:
     report; an undeclared one fails the action. ``domain`` empty means a core
     capability. ``network`` keeps sockets open for the worker, which then never
     sees labels. ``final_data`` declares that it makes the final data set of
-    ``holdout.generated_by``.
+    ``holdout.generated_by``. ``charges`` names the budget keys that it may
+    charge, so that an action is not started when one of them is used up.
     """
 
     operation: str
@@ -119,6 +120,7 @@ class Capability:
     domain: str = ""
     network: bool = False
     final_data: bool = False
+    charges: tuple[str, ...] = ()
 
 
 @frozen

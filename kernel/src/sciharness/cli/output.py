@@ -1,0 +1,68 @@
+"""What commands print: JSON on stdout, messages on stderr, one error shape."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from sciharness.errors import HarnessError
+
+
+def print_json(value: Any) -> None:  # Any: JSON values
+    """Print one JSON document on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def error_dict(fault: HarnessError) -> dict[str, Any]:  # Any: JSON values
+    """Return the error object of ``--json`` output with its problems."""
+    problems = [problem.to_dict() for problem in fault.problems]
+    error = {
+        "kind": fault.kind,
+        "where": fault.where,
+        "message": fault.message,
+        "hint": fault.hint,
+    }
+    return {"error": error, "problems": problems}
+
+
+def print_error(fault: HarnessError) -> None:
+    """Print an error that comes before a run exists, as JSON on stdout."""
+    print_json(error_dict(fault))
+
+
+def say(message: str) -> None:
+    """Print a message on stderr."""
+    click.echo(message, err=True)
+
+
+def say_error(fault: HarnessError) -> None:
+    """Print an error and all its problems on stderr, one per line."""
+    head = f"{fault.where}: {fault.message}" if fault.where else fault.message
+    say(f"Error: {head}")
+    for problem in fault.problems:
+        say(f"  {problem}")
+    if fault.hint:
+        say(f"  {fault.hint}")
+
+
+def report_failure(fault: Exception, *, as_json: bool) -> int:
+    """Print whatever ended a command and return its exit code."""
+    if not isinstance(fault, HarnessError):
+        fault = _internal(fault)
+    if as_json:
+        print_error(fault)
+    else:
+        say_error(fault)
+    return fault.exit_code
+
+
+def _internal(fault: Exception) -> HarnessError:
+    traceback.print_exception(fault, file=sys.stderr)
+    return HarnessError(
+        f"{type(fault).__name__}: {fault}",
+        hint="This is a fault of sciharness itself; please report it with the lines above.",
+    )

@@ -1,0 +1,93 @@
+"""The budget ledger: reserve before an action, settle after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import define, field, frozen
+
+from sciharness.contract.records import BUDGET_KEYS
+from sciharness.descriptors import Operation
+
+MODEL_TYPE = "model"
+EXPERIMENT_GROUP = "domain experiments"
+REPORT_GROUP = "report and visualisation"
+
+
+@frozen
+class Exhausted:
+    """A limit that leaves no room: its key, what is used, and the limit."""
+
+    key: str
+    used: float
+    limit: float
+
+    def __str__(self) -> str:
+        return f"budget {self.key}: used {self.used:.6g} of {self.limit:.6g}"
+
+
+def reservation(operation: Operation) -> dict[str, float]:
+    """Return what one action of ``operation`` needs at the least, by budget key.
+
+    Every action may fail, so a run whose failures are used up starts no more.
+    """
+    need = {"actions": 1.0, "failures": 1.0}
+    if operation.group == EXPERIMENT_GROUP:
+        need["experiments"] = 1.0
+    if any(output.type == MODEL_TYPE for output in operation.outputs):
+        need["training_runs"] = 1.0
+    need.update({key: 1.0 for key in operation.charges})
+    return need
+
+
+@define
+class Budget:
+    """Limits and use of one run; keys without a limit are counted all the same."""
+
+    limits: Mapping[str, float]
+    used: dict[str, float] = field(factory=dict)
+
+    def settle(self, usage: Mapping[str, float]) -> None:
+        """Add what was really used."""
+        for key, amount in usage.items():
+            self.used[key] = self.used.get(key, 0.0) + amount
+
+    def lacking(self, need: Mapping[str, float]) -> Exhausted | None:
+        """Return the first limit that has no room for ``need``, or ``None``."""
+        for key, limit in self._limits():
+            used = self.used.get(key, 0.0)
+            timed = key in {"wall_time", "cpu_hours", "gpu_hours"}
+            full = used >= limit if timed else used + need.get(key, 0.0) > limit
+            if full:
+                return Exhausted(key, used, limit)
+        return None
+
+    def overrun(self) -> Exhausted | None:
+        """Return the first counted limit that an action has gone past, or ``None``."""
+        for key, limit in self._limits():
+            used = self.used.get(key, 0.0)
+            if used > limit:
+                return Exhausted(key, used, limit)
+        return None
+
+    def remaining(self, key: str) -> float | None:
+        """Return what is left of ``key``, or ``None`` where it is not limited."""
+        if key not in self.limits:
+            return None
+        return max(0.0, self.limits[key] - self.used.get(key, 0.0))
+
+    def to_dict(self) -> dict[str, dict[str, float | int | None]]:
+        """Return use and limit of every key as in ``--json`` output."""
+        return {
+            key: {"used": _plain(self.used.get(key, 0.0)), "limit": _plain(self.limits.get(key))}
+            for key in BUDGET_KEYS
+        }
+
+    def _limits(self) -> Iterator[tuple[str, float]]:
+        return ((key, self.limits[key]) for key in BUDGET_KEYS if key in self.limits)
+
+
+def _plain(amount: float | None) -> float | int | None:
+    if amount is None:
+        return None
+    return int(amount) if float(amount).is_integer() else amount
