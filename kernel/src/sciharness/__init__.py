@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sciharness_catalog.canonical import canonical_json
+
     from sciharness.hooks import HOOK_API, hookimpl
     from sciharness.plugin import (
         Capability,
@@ -33,6 +35,7 @@ _PLACES = {
     "Outcome": "sciharness.plugin",
     "OutputSpec": "sciharness.plugin",
     "Table": "sciharness.plugin",
+    "canonical_json": "sciharness_catalog.canonical",
     "read_table": "sciharness.tables",
 }
 
@@ -46,6 +49,7 @@ __all__ = [
     "Outcome",
     "OutputSpec",
     "Table",
+    "canonical_json",
     "hookimpl",
     "read_table",
 ]
