@@ -95,3 +95,27 @@ class PluginError(HarnessError):
 
     kind = "plugin"
     exit_code = 8
+
+
+class NotInstalledError(ContractError):
+    """No installed distribution offers the plugin."""
+
+
+class NotAdmittedError(IntegrityError):
+    """The plugin is installed, but this installation has not admitted it."""
+
+
+class WrongVersionError(IntegrityError):
+    """Another version than the pinned or admitted one is installed."""
+
+
+class DigestDiffersError(IntegrityError):
+    """The installed bytes are not those that were pinned or admitted."""
+
+
+class EditableError(IntegrityError):
+    """The plugin is an editable install, whose bytes nothing vouches for."""
+
+
+class TwoClaimantsError(IntegrityError):
+    """Two distributions claim one plugin ID."""
