@@ -8,7 +8,7 @@ The smallest plugin is one module: an attrs request class, a function
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,10 @@ class Input:
     meta: Mapping[str, Any] = field(factory=dict)  # Any: JSON values
 
 
+def _texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(values)
+
+
 @frozen
 class Outcome:
     """What an operation gives back: finite float metrics and short notes for the reader.
@@ -93,7 +97,7 @@ class Outcome:
     """
 
     metrics: Mapping[str, float] = field(factory=dict)
-    notes: tuple[str, ...] = field(default=(), converter=tuple)
+    notes: tuple[str, ...] = field(default=(), converter=_texts)
 
 
 @frozen
