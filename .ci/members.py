@@ -1,10 +1,10 @@
 """Rebuild changed members, install them here, and rewrite their approvals.
 
-    python .ci/members.py                  all members, installed from built wheels
-    python .ci/members.py --editable       catalog and kernel editable (and stay so), the rest built
-    python .ci/members.py NAME ...         only these (folder or distribution names)
-    python .ci/members.py --check          say whether the approvals are true, change nothing
-    python .ci/members.py --wheels DIR     build every wheel into DIR, install nothing
+python .ci/members.py                  all members, installed from built wheels
+python .ci/members.py --editable       catalog and kernel editable (and stay so), the rest built
+python .ci/members.py NAME ...         only these (folder or distribution names)
+python .ci/members.py --check          say whether the approvals are true, change nothing
+python .ci/members.py --wheels DIR     build every wheel into DIR, install nothing
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import tempfile

@@ -1,2 +1,3 @@
 """Pins, digests, approvals and verified loading."""
+
 __version__ = "0.1.0"

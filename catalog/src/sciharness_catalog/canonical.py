@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import rfc8785
 
-Json = (
-    None | bool | int | float | str | list["Json"] | tuple["Json", ...] | dict[str, "Json"]
-)
+Json = None | bool | int | float | str | list["Json"] | tuple["Json", ...] | dict[str, "Json"]
 
 
 def canonical_json(value: Json) -> bytes:

@@ -70,7 +70,7 @@ class InstalledPlugin:
 
 
 def search_path() -> tuple[Path, ...]:
-    """Return the folders that distributions are looked for in: the absolute part of ``sys.path``."""
+    """Return the folders to look for distributions in: the absolute part of ``sys.path``."""
     return tuple(Path(entry) for entry in dict.fromkeys(sys.path) if os.path.isabs(entry))
 
 
@@ -159,9 +159,18 @@ def _plugins_of(info: Path) -> Iterable[InstalledPlugin]:
 def _plugin(found: Distribution, plugin_id: str, value: str) -> InstalledPlugin:
     reason = None
     if re.fullmatch(PLUGIN_ID, plugin_id) is None:
-        reason = f"{plugin_id!r} is not a plugin ID: lower-case words joined by underscores and dots"
+        reason = (
+            f"{plugin_id!r} is not a plugin ID: lower-case words joined by underscores and dots"
+        )
     return InstalledPlugin(
-        plugin_id, found.name, found.version, value, found.editable, found.packages, found.root, reason
+        plugin_id,
+        found.name,
+        found.version,
+        value,
+        found.editable,
+        found.packages,
+        found.root,
+        reason,
     )
 
 

@@ -34,7 +34,10 @@ class HarnessError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{head} {self.hint}" if self.hint else head
+        if not self.hint:
+            return head
+        stop = "" if head.endswith((".", "!", "?")) else "."
+        return f"{head}{stop} {self.hint}"
 
 
 class UsageError(HarnessError):

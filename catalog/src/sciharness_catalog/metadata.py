@@ -42,7 +42,9 @@ def parse_metadata(metadata: bytes, entry_points: bytes | None, *, where: str) -
         return Metadata(
             name=canonicalize_name(name, validate=True),
             version=str(Version(_single(headers, "version", where))),
-            requires=tuple(sorted(canonical_requirement(r) for r in headers.get("requires-dist", ()))),
+            requires=tuple(
+                sorted(canonical_requirement(r) for r in headers.get("requires-dist", ()))
+            ),
             entry_points=parse_entry_points(entry_points or b"", where=f"{where}/entry_points.txt"),
         )
     except (InvalidVersion, InvalidRequirement, ValueError) as error:
@@ -62,9 +64,9 @@ def canonical_requirement(text: str) -> str:
 
 
 def parse_entry_points(text: bytes, *, where: str) -> dict[str, dict[str, str]]:
-    """Return the entry points of ``entry_points.txt`` by group and name.
+    r"""Return the entry points of ``entry_points.txt`` by group and name.
 
-    >>> parse_entry_points(b"[g]\\na = m:f\\n", where="x")
+    >>> parse_entry_points(b"[g]\na = m:f\n", where="x")
     {'g': {'a': 'm:f'}}
     """
     groups: dict[str, dict[str, str]] = {}

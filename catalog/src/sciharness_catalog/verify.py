@@ -119,7 +119,9 @@ def _entry_point(metadata: Metadata, plugin_id: str, where: str) -> str:
 
 def _read_files(found: Distribution, where: str) -> dict[str, bytes]:
     listed = {path for path in found.record if is_payload(path)}
-    check_file_set([*listed, *(path for path in found.record if path.endswith(".pth"))], where=where)
+    check_file_set(
+        [*listed, *(path for path in found.record if path.endswith(".pth"))], where=where
+    )
     if not listed:
         raise IntegrityError("RECORD lists no import package", where=where)
     folders = {path[:cut] for path in listed for cut in range(len(path)) if path[cut] == "/"}
@@ -144,9 +146,7 @@ def _refuse_shadow(root: Path, top: str, where: str) -> None:
             raise IntegrityError(f"{other!r} shadows {top!r}", where=where)
 
 
-def _walk(
-    root: Path, path: str, folders: set[str], listed: set[str], where: str
-) -> Iterator[str]:
+def _walk(root: Path, path: str, folders: set[str], listed: set[str], where: str) -> Iterator[str]:
     """Yield the regular files at and below ``path`` that are listed; refuse all else."""
     try:
         mode = os.lstat(root / path).st_mode

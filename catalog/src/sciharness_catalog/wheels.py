@@ -42,7 +42,9 @@ def read_wheel(path: Path) -> Wheel:
     info = _dist_info(members, where)
     _check_record(members, info, where)
     metadata = parse_metadata(
-        _need(members, f"{info}/METADATA", where), members.get(f"{info}/entry_points.txt"), where=where
+        _need(members, f"{info}/METADATA", where),
+        members.get(f"{info}/entry_points.txt"),
+        where=where,
     )
     files = _payload(members, where)
     return Wheel(metadata, implementation_digest(files, metadata), files)
