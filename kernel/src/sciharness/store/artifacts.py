@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from hashlib import sha256 as sha256_of
@@ -22,6 +23,9 @@ from sciharness.store.home import Home
 from sciharness_catalog.canonical import Json, canonical_json
 
 __all__ = ["ArtifactStore", "Blob", "artifact_id"]
+
+# What file systems without hard links answer.
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 
 
 def artifact_id(type: str, name: str, sha256: str, action_index: int) -> str:
@@ -107,8 +111,9 @@ class ArtifactStore:
             if self._holds(place, blob.sha256):
                 return
             os.replace(fresh, place)
-        except OSError:
-            # A file system without hard links.
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
             os.replace(fresh, place)
         sync_folder(place.parent)
 

@@ -25,13 +25,20 @@ class DiskFullError(StorageError):
 
 @contextmanager
 def storing(what: str) -> Iterator[None]:
-    """Turn errors of the operating system and of SQLite into ours, naming ``what``."""
+    """Turn errors of the operating system into ours, naming ``what``."""
     try:
         yield
     except OSError as error:
         raise _from_os(what, error) from error
+
+
+@contextmanager
+def in_database() -> Iterator[None]:
+    """Turn errors of SQLite into ours."""
+    try:
+        yield
     except sqlite3.Error as error:
-        raise _from_sqlite(what, error) from error
+        raise _from_sqlite("harness.db", error) from error
 
 
 def _from_os(what: str, error: OSError) -> StorageError:

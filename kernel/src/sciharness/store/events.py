@@ -17,12 +17,16 @@ from sciharness.store.chain import (
     hasher,
     verify_rows,
 )
+from sciharness.store.errors import DiskFullError
 from sciharness.store.home import Home, Transaction
 from sciharness.store.owners import Owner
 from sciharness.store.runs import DELIVERIES, STATUSES, TERMINAL
 
 _PAGE = 512
 _PROJECTED = {"status": STATUSES, "delivery": DELIVERIES, "title": None, "contract": None}
+
+# With one of these a run stops; there has to be room for that event.
+LAST = TERMINAL | {"interrupted", "paused"}
 
 Projection = Mapping[str, str]
 
@@ -78,7 +82,8 @@ class EventLog:
 
         With ``owner`` the append is refused if another process has taken the
         run over in the meantime. With ``tx`` they are durable when that
-        transaction is.
+        transaction is; without, an event that ends or stops the run is
+        written from the reserve if the disk is full.
 
         Raises:
             UsageError: there is no such run, or it has another owner.
@@ -88,6 +93,21 @@ class EventLog:
         changes = _checked(projection)
         if not events:
             raise ValueError("nothing to append")
+        try:
+            return self._append(run_id, events, changes, owner, tx)
+        except DiskFullError:
+            if tx is not None or changes.get("status") not in LAST or not self._home.free_reserve():
+                raise
+        return self._append(run_id, events, changes, owner, None)
+
+    def _append(
+        self,
+        run_id: str,
+        events: Sequence[tuple[str, Body]],
+        changes: dict[str, str],
+        owner: Owner | None,
+        tx: Transaction | None,
+    ) -> list[Event]:
         with self._home.writing(tx) as open_tx:
             count, head = _end_of(open_tx, run_id, owner)
             time = self._home.now()

@@ -17,7 +17,7 @@ from sciharness.store._connection import connect
 from sciharness.store._files import fresh_file, sync_folder, write_all
 from sciharness.store._schema import SCHEMA, create_schema
 from sciharness.store.clock import Clock, time_text, utc_now
-from sciharness.store.errors import storing
+from sciharness.store.errors import in_database, storing
 
 RESERVE_BYTES = 1024 * 1024
 
@@ -96,7 +96,7 @@ class Home:
             home._create()
         elif not os.access(home.path, os.W_OK):
             raise home._refusal("cannot be written")
-        with storing("harness.db"):
+        with in_database():
             home._check_schema()
         home._tidy()
         return home
@@ -125,7 +125,7 @@ class Home:
         """Return this thread's connection, for reading; write inside :meth:`writing`."""
         known: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if known is None:
-            with storing("harness.db"):
+            with in_database():
                 known = connect(self.database)
             self._local.connection = known
             self._connections.append(known)
@@ -138,12 +138,12 @@ class Home:
         if connection.in_transaction:
             yield connection
             return
-        with storing("harness.db"):
+        with in_database():
             connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                connection.execute("COMMIT")
+                _end(connection, "COMMIT")
 
     @contextmanager
     def writing(self, tx: Transaction | None = None) -> Iterator[Transaction]:
@@ -161,7 +161,7 @@ class Home:
             return
         if getattr(self._local, "writing", False):
             raise RuntimeError("a transaction is open in this thread: pass it on as tx")
-        with storing("harness.db"), self._locked():
+        with in_database(), self._locked():
             self._local.writing = True
             try:
                 with _transaction(self.connection()) as own:
@@ -194,17 +194,21 @@ class Home:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         # flock belongs to the open file, so it also keeps threads of one process apart.
-        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        with storing("lock"):
+            handle = os.open(self.path / "lock", flags, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            with storing("lock"):
+                fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
             os.close(handle)
 
     def _create(self) -> None:
         try:
+            self._claim_folder()
             self._make_folders()
-            with self._locked(), storing("harness.db"):
+            with in_database(), self._locked():
                 connection = connect(self.database)
                 with _transaction(connection):
                     create_schema(connection)
@@ -214,7 +218,7 @@ class Home:
         except OSError as error:
             raise self._refusal(f"cannot be written: {error.strerror}") from error
 
-    def _make_folders(self) -> None:
+    def _claim_folder(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         others = sorted({entry.name for entry in os.scandir(self.path)} - _OWN)
         if others:
@@ -223,6 +227,8 @@ class Home:
                 where=str(self.path),
                 hint="Choose an empty or new folder with --home or HARNESS_HOME.",
             )
+
+    def _make_folders(self) -> None:
         for name in _FOLDERS:
             (self.path / name).mkdir(exist_ok=True, mode=0o700)
 
@@ -245,9 +251,12 @@ class Home:
             )
 
     def _tidy(self) -> None:
-        if self.path.stat().st_mode & 0o077:
-            with suppress(OSError):
-                self.path.chmod(0o700)
+        # A copied home may have lost its modes and its empty folders.
+        with storing("home"):
+            self._make_folders()
+            for place in (self.path, self.vault):
+                if place.stat().st_mode & 0o077:
+                    place.chmod(0o700)
         if not self.reserve.exists():
             with suppress(OSError):
                 self._make_reserve()
@@ -277,7 +286,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[Transaction]:
         yield Transaction(connection)
         connection.execute("COMMIT")
     except BaseException:
-        # A full disk has rolled back already.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        _end(connection, "ROLLBACK")
         raise
+
+
+def _end(connection: sqlite3.Connection, how: str) -> None:
+    # On a full disk SQLite has rolled back already.
+    if connection.in_transaction:
+        connection.execute(how)
