@@ -29,9 +29,10 @@ class Exhausted:
 def reservation(operation: Operation) -> dict[str, float]:
     """Return what one action of ``operation`` needs at the least, by budget key.
 
-    Every action may fail, so a run whose failures are used up starts no more.
+    Every action may fail, so a run whose failures are used up starts no more;
+    every action is proposed by one call of the reasoner.
     """
-    need = {"actions": 1.0, "failures": 1.0}
+    need = {"actions": 1.0, "failures": 1.0, "reasoner_calls": 1.0}
     if operation.group == EXPERIMENT_GROUP:
         need["experiments"] = 1.0
     if any(output.type == MODEL_TYPE for output in operation.outputs):
@@ -59,14 +60,6 @@ class Budget:
             timed = key in {"wall_time", "cpu_hours", "gpu_hours"}
             full = used >= limit if timed else used + need.get(key, 0.0) > limit
             if full:
-                return Exhausted(key, used, limit)
-        return None
-
-    def overrun(self) -> Exhausted | None:
-        """Return the first counted limit that an action has gone past, or ``None``."""
-        for key, limit in self._limits():
-            used = self.used.get(key, 0.0)
-            if used > limit:
                 return Exhausted(key, used, limit)
         return None
 

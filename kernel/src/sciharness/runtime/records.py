@@ -46,7 +46,6 @@ class SealedTarget:
     rows_final: int
     split: str
     rows_verification: int = 0
-    vault_key: str = ""
     facts: Mapping[str, Any] = field(factory=dict)  # Any: JSON values of the table reader
 
     def to_dict(self) -> dict[str, object]:

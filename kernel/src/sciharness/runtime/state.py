@@ -113,6 +113,8 @@ def _action_started(state: RunState, body: Body) -> None:
     # A second attempt of an interrupted action takes the place of the first.
     if state.actions and state.actions[-1].status == "started":
         state.actions.pop()
+    else:
+        state.budget.settle({"reasoner_calls": 1.0})
     state.actions.append(from_plain(ActionRecord, {**body["action"], "status": "started"}))
 
 
@@ -132,10 +134,7 @@ def _action_finished(state: RunState, body: Body) -> None:
 
 def _action_refused(state: RunState, body: Body) -> None:
     state.refusals.append(from_plain(ActionRecord, body["action"]))
-
-
-def _charged(state: RunState, body: Body) -> None:
-    state.budget.settle(body["usage"])
+    state.budget.settle({"reasoner_calls": 1.0})
 
 
 def _final_data_sealed(state: RunState, body: Body) -> None:
@@ -150,6 +149,10 @@ def _predictor_frozen(state: RunState, body: Body) -> None:
 
 def _holdout_queried(state: RunState, body: Body) -> None:
     state.looks.append(from_plain(Look, body["look"]))
+
+
+def _task_completed(state: RunState, body: Body) -> None:
+    state.metrics.append(from_plain(MetricValue, body["metric"]))
 
 
 def _judged(state: RunState, body: Body) -> None:
@@ -182,10 +185,10 @@ _HANDLERS = {
     "ActionFinished": _action_finished,
     "ActionFailed": _settle,
     "ActionRefused": _action_refused,
-    "BudgetCharged": _charged,
     "FinalDataSealed": _final_data_sealed,
     "PredictorFrozen": _predictor_frozen,
     "HoldoutQueried": _holdout_queried,
+    "TaskCompleted": _task_completed,
     "CriteriaJudged": _judged,
     "RunFinished": _finished,
     "RunInterrupted": _interrupted,

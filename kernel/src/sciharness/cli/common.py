@@ -1,0 +1,32 @@
+"""Options and helpers that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from sciharness.store.home import Home
+
+RUN = click.argument("run", metavar="RUN")
+
+as_json = click.option("--json", "json_output", is_flag=True, help="Print JSON on stdout.")
+
+
+def home_path(ctx: click.Context) -> Path | None:
+    """Return the home given by --home or HARNESS_HOME, or ``None`` for the default."""
+    given = ctx.find_root().obj["home"]
+    return Path(given) if given else None
+
+
+@contextmanager
+def opened(ctx: click.Context) -> Iterator[Home]:
+    """Open the home for one command."""
+    from sciharness.store.home import Home
+
+    with Home.open(home_path(ctx)) as home:
+        yield home

@@ -1,0 +1,120 @@
+"""`harness doctor`: what this installation has, can and lacks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sciharness.cli.common import as_json, opened
+from sciharness.cli.output import print_json
+
+if TYPE_CHECKING:
+    from sciharness.store.home import Home
+
+Facts = dict[str, Any]  # Any: JSON values
+
+# distribution -> what it is needed for, and how to get it
+_LIBRARIES = {
+    "numpy": ("tables, predictors", "pip install numpy"),
+    "pandas": ("reading tables", "pip install pandas"),
+    "pyarrow": ("Parquet tables", "pip install 'sciharness[parquet]'"),
+    "pyoperon": ("symbolic regression engine operon", "pip install sciharness-symbolic-regression"),
+    "sympy": ("typeset formulas", "pip install sympy"),
+    "matplotlib": ("plots in reports", "pip install sciharness-reporting"),
+}
+
+
+@click.command(epilog="Example: harness doctor --json")
+@click.option("--fsck", is_flag=True, help="Re-hash every artifact and verify every run.")
+@as_json
+@click.pass_context
+def doctor(ctx: click.Context, fsck: bool, json_output: bool) -> int:
+    """Show versions, engines, isolation, disk and the integrity of the home.
+
+    Exit code 7 if the home is damaged.
+    """
+    with opened(ctx) as home:
+        facts = {
+            "versions": _versions(),
+            "libraries": _libraries(),
+            "machine": _machine(home),
+            "isolation": _isolation(),
+            "sqlite": _sqlite(),
+            "plugins": _plugins(home),
+            "home": _home(home, fsck),
+        }
+    if json_output:
+        print_json(facts)
+    else:
+        for section, entries in facts.items():
+            click.echo(section)
+            for name, value in entries.items():
+                click.echo(f"  {name}: {value}")
+    return 7 if facts["home"]["problems"] else 0
+
+
+def _versions() -> Facts:
+    from importlib.metadata import version
+
+    return {
+        "python": platform.python_version(),
+        "sciharness": version("sciharness"),
+        "sciharness-catalog": version("sciharness-catalog"),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "interpreter": sys.executable,
+    }
+
+
+def _libraries() -> Facts:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name, (purpose, remedy) in _LIBRARIES.items():
+        try:
+            found[name] = f"{version(name)} ({purpose})"
+        except PackageNotFoundError:
+            found[name] = f"missing ({purpose}): {remedy}"
+    return found
+
+
+def _machine(home: Home) -> Facts:
+    free = shutil.disk_usage(home.path).free
+    return {"cores": os.cpu_count(), "free_disk_gib": round(free / 2**30, 1)}
+
+
+def _isolation() -> Facts:
+    from sciharness.workers.confinement import probe
+
+    meaning = {
+        "landlock+seccomp": "workers read only what they are given, and open no sockets",
+        "landlock": "workers read only what they are given; sockets stay open",
+        "none": "no confinement here: a hostile plugin could read the sealed labels",
+    }
+    found = probe()
+    return {"label_isolation": found, "meaning": meaning[found]}
+
+
+def _sqlite() -> Facts:
+    from sciharness.store.sqlite_facts import sqlite_facts
+
+    return dict(sqlite_facts())
+
+
+def _plugins(home: Home) -> Facts:
+    from sciharness.plugins import Plugins
+
+    return {
+        entry.id: f"{entry.version} {entry.state}" + (f": {entry.reason}" if entry.reason else "")
+        for entry in Plugins(home).listing()
+    }
+
+
+def _home(home: Home, full: bool) -> Facts:
+    from sciharness.store.fsck import fsck
+
+    return dict(fsck(home, full=full))

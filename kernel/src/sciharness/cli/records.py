@@ -1,0 +1,168 @@
+"""Commands that read the record: list, status, show, events, verify, export, report."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from sciharness.cli.common import RUN, as_json, opened
+from sciharness.cli.output import print_json, say
+
+
+@click.command("list", epilog="Example: harness list --json")
+@as_json
+@click.pass_context
+def list_runs(ctx: click.Context, json_output: bool) -> None:
+    """List the runs of this home, oldest first."""
+    from sciharness.store.runs import Runs
+
+    with opened(ctx) as home:
+        runs = Runs(home).listing()
+    if json_output:
+        print_json({"runs": [run.to_dict() for run in runs]})
+        return
+    if not runs:
+        say("No runs yet. Start with `harness init contract.yaml`.")
+    for run in runs:
+        delivery = "" if run.delivery in {"none", "succeeded"} else f" (delivery {run.delivery})"
+        click.echo(f"{run.run_id}  {run.created[:19]}  {run.status:<16}{delivery} {run.title}")
+
+
+@click.command(epilog="Example: harness status 3")
+@RUN
+@as_json
+@click.pass_context
+def status(ctx: click.Context, run: str, json_output: bool) -> None:
+    """Show where a run stands; exit code 0 whatever its status is."""
+    from sciharness.cli.summary import describe
+    from sciharness.runtime.control import view_of
+
+    with opened(ctx) as home:
+        view, _ = view_of(home, run)
+    if json_output:
+        print_json(view)
+    else:
+        click.echo(describe(view))
+
+
+@click.command(epilog="Example: harness show 3 --json")
+@RUN
+@as_json
+@click.pass_context
+def show(ctx: click.Context, run: str, json_output: bool) -> None:
+    """Show a run: verdicts, formula, metrics, artifacts, budget."""
+    from sciharness.cli.summary import describe, formulas_of
+    from sciharness.runtime.control import view_of
+    from sciharness.store.artifacts import ArtifactStore
+
+    with opened(ctx) as home:
+        view, state = view_of(home, run)
+        if json_output:
+            print_json(view)
+            return
+        click.echo(describe(view, formulas_of(state, ArtifactStore(home))))
+    for metric in view["metrics"]:
+        click.echo(f"metric: {metric['name']} = {metric['value']:.6g} ({metric['source']}, {metric['capability']})")
+    for action in (*state.actions, *state.refusals):
+        tail = f": {action.message}" if action.message else ""
+        click.echo(f"action: {action.step} {action.capability} {action.status}{tail}")
+    for artifact in view["artifacts"]:
+        click.echo(f"artifact: {artifact['step']}.{artifact['name']} ({artifact['type']}) {artifact['path']}")
+
+
+@click.command(epilog="Example: harness events 3 --follow")
+@RUN
+@click.option("--follow", is_flag=True, help="Go on printing until the run ends.")
+@as_json
+@click.pass_context
+def events(ctx: click.Context, run: str, follow: bool, json_output: bool) -> None:
+    """Print the events of a run, one line each; with --json one JSON object per line."""
+    from sciharness.store.events import EventLog
+    from sciharness.store.runs import TERMINAL, Runs
+
+    with opened(ctx) as home:
+        found = Runs(home).find(run)
+        seen = 0
+        while True:
+            for event in EventLog(home).read(found.run_id, after=seen):
+                seen = event.seq
+                click.echo(_event_line(event.seq, event.time, event.kind, event.body, json_output))
+            state = Runs(home).get(found.run_id).status
+            if not follow or state in TERMINAL or state == "interrupted":
+                return
+            time.sleep(0.3)
+
+
+def _event_line(seq: int, when: str, kind: str, body: object, json_output: bool) -> str:
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
+    if json_output:
+        return json.dumps(
+            {"seq": seq, "time": when, "kind": kind, "body": body}, ensure_ascii=False
+        )
+    return f"{seq:>5}  {when[:19]}  {kind:<16} {text[:160]}{'…' if len(text) > 160 else ''}"
+
+
+@click.command(epilog="Example: harness verify 3    or: harness verify export.zip")
+@click.argument("what", metavar="RUN|EXPORT")
+@as_json
+@click.pass_context
+def verify(ctx: click.Context, what: str, json_output: bool) -> None:
+    """Verify a run (events, artifacts) or an export; nothing but the export is needed there."""
+    path = Path(what)
+    if path.exists():
+        from sciharness.export import verify_export
+
+        report = verify_export(path)
+    else:
+        from sciharness.runtime.control import verify_run
+
+        with opened(ctx) as home:
+            report = verify_run(home, what)
+    if json_output:
+        print_json(report)
+    else:
+        for name, value in report.items():
+            click.echo(f"{name}: {value}")
+        click.echo("verified")
+
+
+@click.command(epilog="Example: harness export 3 --out pendulum.zip")
+@RUN
+@click.option("--out", type=click.Path(path_type=Path), help="Folder or .zip file to write.")
+@as_json
+@click.pass_context
+def export(ctx: click.Context, run: str, out: Path | None, json_output: bool) -> None:
+    """Write a run into one folder or ZIP that can be verified anywhere."""
+    from sciharness.export import build_export
+    from sciharness.store.runs import Runs
+
+    with opened(ctx) as home:
+        found = Runs(home).find(run)
+        target = out or Path(f"{found.run_id}-export")
+        written = build_export(home, found.run_id, target, zip=target.suffix == ".zip")
+    if json_output:
+        print_json({"run_id": found.run_id, "export": str(written.resolve())})
+    else:
+        click.echo(str(written))
+
+
+@click.command(epilog="Example: harness report 3 --open")
+@RUN
+@click.option("--open", "open_it", is_flag=True, help="Open the report in the browser.")
+@click.option("--markdown", is_flag=True, help="Print the Markdown report on stdout.")
+@click.pass_context
+def report(ctx: click.Context, run: str, open_it: bool, markdown: bool) -> None:
+    """Show where the report of a run lies, print it, or open it."""
+    from sciharness.runtime.control import report_file
+
+    with opened(ctx) as home:
+        path = report_file(home, run, "report.md" if markdown else "report.html")
+    if markdown:
+        click.echo(path.read_text("utf-8"))
+        return
+    click.echo(str(path))
+    if open_it:
+        click.launch(path.as_uri())

@@ -1,0 +1,191 @@
+"""Commands that carry runs on: run, new, start, resume."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sciharness.cli.common import RUN, as_json, opened
+from sciharness.cli.output import print_json, say, say_error
+
+if TYPE_CHECKING:
+    from sciharness.store.home import Home
+
+CONTRACT = click.argument("contract", type=click.Path(path_type=Path), metavar="CONTRACT")
+WORKERS = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=lambda: os.cpu_count() or 1,
+    show_default="number of cores",
+    help="Threads that one action may use.",
+)
+SPEND = click.option(
+    "--spend-holdout",
+    is_flag=True,
+    help="Allow one look at the final labels beyond max_queries; recorded and reported.",
+)
+
+
+@click.command(epilog="Example: harness run contract.yaml --json")
+@CONTRACT
+@WORKERS
+@SPEND
+@click.option("--fresh", is_flag=True, help="Start anew even if an unfinished run exists.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show plan, pins and inputs; run nothing.")
+@click.option("--export", "export_to", type=click.Path(path_type=Path), help="Also export there.")
+@as_json
+@click.pass_context
+def run(
+    ctx: click.Context,
+    contract: Path,
+    workers: int,
+    spend_holdout: bool,
+    fresh: bool,
+    dry_run: bool,
+    export_to: Path | None,
+    json_output: bool,
+) -> int:
+    """Run a contract; an unfinished run of the same contract is continued."""
+    from sciharness.runtime.create import create_run, unfinished_run
+
+    with opened(ctx) as home:
+        if dry_run:
+            from sciharness.cli.contract import print_check
+
+            return print_check(home, contract, json_output)
+        run_id = None if fresh else unfinished_run(home, contract)
+        if run_id is not None:
+            say(f"continuing the unfinished run {run_id} (start anew with --fresh)")
+        else:
+            run_id = create_run(home, contract, tell=say)
+        return carry(
+            home,
+            run_id,
+            workers=workers,
+            spend_holdout=spend_holdout,
+            json_output=json_output,
+            export_to=export_to,
+            command=f"`harness run {contract}`",
+        )
+
+
+@click.command(epilog="Example: harness new contract.yaml")
+@CONTRACT
+@as_json
+@click.pass_context
+def new(ctx: click.Context, contract: Path, json_output: bool) -> None:
+    """Create a run without starting it: check, pin, hash and seal the inputs."""
+    from sciharness.runtime.control import view_of
+    from sciharness.runtime.create import create_run
+
+    with opened(ctx) as home:
+        run_id = create_run(home, contract, tell=say)
+        view, _ = view_of(home, run_id)
+    if json_output:
+        print_json(view)
+    else:
+        click.echo(run_id)
+        say(f"start it with `harness start {run_id}`")
+
+
+@click.command(epilog="Example: harness start 3")
+@RUN
+@WORKERS
+@SPEND
+@as_json
+@click.pass_context
+def start(
+    ctx: click.Context, run: str, workers: int, spend_holdout: bool, json_output: bool
+) -> int:
+    """Start a run that `new` has made."""
+    return _go_on(ctx, run, workers, spend_holdout, json_output, {"created"})
+
+
+@click.command(epilog="Example: harness resume 3")
+@RUN
+@WORKERS
+@SPEND
+@as_json
+@click.pass_context
+def resume(
+    ctx: click.Context, run: str, workers: int, spend_holdout: bool, json_output: bool
+) -> int:
+    """Continue an interrupted run from its last complete step."""
+    return _go_on(ctx, run, workers, spend_holdout, json_output, {"interrupted", "created"})
+
+
+def _go_on(
+    ctx: click.Context,
+    run: str,
+    workers: int,
+    spend_holdout: bool,
+    json_output: bool,
+    allowed: set[str],
+) -> int:
+    from sciharness.errors import UsageError
+    from sciharness.store.runs import Runs
+
+    with opened(ctx) as home:
+        found = Runs(home).find(run)
+        if found.status not in allowed:
+            raise UsageError(
+                f"the run is {found.status}",
+                where=found.run_id,
+                hint="See `harness status`; `harness run CONTRACT --fresh` starts anew.",
+            )
+        return carry(
+            home,
+            found.run_id,
+            workers=workers,
+            spend_holdout=spend_holdout,
+            json_output=json_output,
+            command=f"`harness resume {found.run_id}`",
+        )
+
+
+def carry(
+    home: Home,
+    run_id: str,
+    *,
+    workers: int,
+    spend_holdout: bool,
+    json_output: bool,
+    command: str,
+    export_to: Path | None = None,
+) -> int:
+    """Carry a run to its end, print it, and return the exit code."""
+    from sciharness.cli.summary import advice, describe, exit_code, formulas_of
+    from sciharness.runtime.control import carry_run, view_of
+    from sciharness.runtime.signals import stop_on_interrupt
+    from sciharness.store.artifacts import ArtifactStore
+
+    with stop_on_interrupt(say) as stop:
+        carry_run(
+            home,
+            run_id,
+            workers=workers,
+            spend_holdout=spend_holdout,
+            tell=say,
+            stop=stop,
+            export_to=export_to,
+        )
+    view, state = view_of(home, run_id)
+    code = exit_code(view)
+    if json_output:
+        print_json(view)
+    else:
+        click.echo(describe(view, formulas_of(state, ArtifactStore(home))))
+    if code == 1:
+        for line in advice(state, view, command):
+            say(line)
+    elif code == 130:
+        say(f"interrupted; continue with `harness resume {run_id}`")
+    if view.get("error"):
+        from sciharness.errors import HarnessError
+
+        error = view["error"]
+        say_error(HarnessError(error["message"], where=error["where"], hint=error["hint"]))
+    return code

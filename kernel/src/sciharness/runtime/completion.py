@@ -1,0 +1,85 @@
+"""The end of a run: completion conditions, the terminal event, the delivery."""
+
+from __future__ import annotations
+
+
+from sciharness.errors import HarnessError
+from sciharness.runtime.budget import Exhausted
+from sciharness.runtime.criteria import TASK_COMPLETION, MetricValue, judge
+from sciharness.runtime.inputs import predictor_artifacts
+from sciharness.runtime.records import to_plain
+from sciharness.runtime.session import Session
+from sciharness.runtime.state import RunState
+
+
+def close_run(
+    session: Session, exhausted: Exhausted | None, fault: HarnessError | None, message: str
+) -> None:
+    """Judge for the last time and write the terminal event."""
+    state = session.state
+    lacking = missing_conditions(state)
+    if not lacking and exhausted is None and fault is None:
+        _complete(session)
+    verdicts = judge(state.contract.acceptance, state.metrics, state.undefined)
+    status, reason = _status(state, exhausted, fault, lacking, all(item.met for item in verdicts))
+    body: dict[str, object] = {"status": status, "reason": reason or message}
+    if exhausted is not None:
+        session.record(("BudgetExhausted", {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit}))
+        body["error"] = _error("budget", str(exhausted), "Raise the limit in the contract and run it anew.")
+    if fault is not None:
+        body["error"] = _error(fault.kind, str(fault), fault.hint)
+    session.record(
+        ("CriteriaJudged", {"verdicts": to_plain(verdicts)}),
+        ("RunFinished", body),
+    )
+
+
+def missing_conditions(state: RunState) -> list[str]:
+    """Return what the workflow still asks for: artifact kinds and the final predictor."""
+    kinds = {artifact.type for artifact in state.artifacts if artifact.action >= 0}
+    wanted = state.contract.workflow.required_artifacts
+    lacking = [f"no {kind} was produced" for kind in wanted if kind not in kinds]
+    if state.contract.workflow.final_predictor and not _has_final_predictor(state):
+        lacking.append("no evaluated predictor was produced")
+    return lacking
+
+
+def _has_final_predictor(state: RunState) -> bool:
+    if state.frozen is None:
+        return False
+    try:
+        predictor_artifacts("", state.artifacts_of(state.frozen["step"]))
+    except HarnessError:
+        return False
+    return any(record.index == state.frozen["index"] and record.status == "finished" for record in state.actions)
+
+
+def _complete(session: Session) -> None:
+    if not any(item.metric == TASK_COMPLETION for item in session.state.contract.acceptance):
+        return
+    metric = MetricValue(TASK_COMPLETION, 1.0, "runtime", "runtime.completion")
+    session.record(("TaskCompleted", {"metric": to_plain(metric)}))
+
+
+def _status(
+    state: RunState,
+    exhausted: Exhausted | None,
+    fault: HarnessError | None,
+    lacking: list[str],
+    met: bool,
+) -> tuple[str, str]:
+    if exhausted is not None:
+        return "budget_exhausted", str(exhausted)
+    if fault is not None:
+        return "failed", str(fault)
+    if met and not lacking:
+        return "succeeded", ""
+    failures = [f"{item.step}: {item.message}" for item in state.actions if item.status == "failed"]
+    unmet = [] if met else ["acceptance criteria are not met"]
+    return "failed", "; ".join([*failures, *lacking, *unmet])
+
+
+def _error(kind: str, message: str, hint: str) -> dict[str, str]:
+    return {"kind": kind, "where": "", "message": message, "hint": hint}
+
+

@@ -1,0 +1,326 @@
+"""The final evaluation: freeze a predictor, predict, judge once by sealed labels."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.errors import DataError, IntegrityError
+from sciharness.plugin import Input
+from sciharness.runtime.execute import COMMON, finished, ingest, job_for, work
+from sciharness.runtime.inputs import artifact_input, predictor_artifacts
+from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, Look, StagedInput, to_plain
+from sciharness.runtime.session import NewEvent, Session
+from sciharness.store.ledger import Ledger, LedgerKey, predictor_digest
+from sciharness.store.ledger import Look as LedgerLook
+from sciharness.store.vault import Vault
+from sciharness.workers.child import Grants, Limits, child_environment, run_child
+from sciharness.workers.pool import ActionFailed, JobResult
+from sciharness_catalog.canonical import canonical_json
+
+INFERENCE_SECONDS = 600.0
+LABELS = "labels.csv"
+
+
+@frozen
+class FrozenPredictor:
+    """A predictor whose bytes are fixed: its artifacts and its digest."""
+
+    step: str
+    artifacts: tuple[ArtifactRef, ...]
+    final_inputs: ArtifactRef
+    digest: str
+
+    def artifact(self, kind: str) -> ArtifactRef:
+        """Return the one artifact of a type."""
+        return next(item for item in self.artifacts if item.type == kind)
+
+
+def freeze(session: Session, step: str, producer: str, staged: StagedInput) -> FrozenPredictor:
+    """Return the predictor of ``producer`` bound to the final inputs of ``staged``."""
+    artifacts = predictor_artifacts(step, session.state.artifacts_of(producer))
+    inputs = staged.views[FINAL]
+    return FrozenPredictor(producer, tuple(artifacts), inputs, digest_of(artifacts, inputs.sha256))
+
+
+def digest_of(artifacts: list[ArtifactRef], final_inputs: str) -> str:
+    """Return the digest that makes two predictors the same for the ledger."""
+    by_type = {item.type: item.sha256 for item in artifacts}
+    return predictor_digest(by_type["model"], by_type["inference.source.python"], {}, final_inputs)
+
+
+def predict(predictor: Path, table: Path, workspace: Path, *, threads: int = 1) -> Path:
+    """Run ``inference.py`` of a predictor folder on a strict CSV and return OUTPUT.
+
+    The child sees the folder, the table and its workspace, nothing else.
+
+    Raises:
+        ActionFailed: it ends with an error, runs out of time or memory, or writes nothing.
+    """
+    output = workspace / "predictions.csv"
+    output.unlink(missing_ok=True)
+    result = run_child(
+        [
+            sys.executable,
+            "-I",
+            "-B",
+            str(predictor / "inference.py"),
+            "--model",
+            str(predictor / "model.json"),
+            "--input",
+            str(table),
+            "--output",
+            str(output),
+        ],
+        cwd=workspace,
+        env=child_environment(workspace, threads),
+        limits=Limits(wall_seconds=INFERENCE_SECONDS),
+        grants=Grants(read=(predictor, table), write=(workspace,)),
+    )
+    if result.failure is not None or result.returncode != 0:
+        tail = result.stderr.decode("utf-8", "replace").strip().splitlines()[-5:]
+        raise ActionFailed(
+            f"inference.py ended with {result.failure or f'exit code {result.returncode}'}: "
+            + (tail[-1] if tail else "no message"),
+            reason=result.failure or "error",
+            detail="\n".join(tail),
+        )
+    if output.is_symlink() or not output.is_file():
+        raise ActionFailed("inference.py wrote no predictions", reason="missing_result")
+    return output
+
+
+def predictor_copy(session: Session, predictor: FrozenPredictor, folder: Path) -> Path:
+    """Write the frozen files into a new folder and return it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for artifact in predictor.artifacts:
+        source = session.store.path(artifact.sha256, verified=True)
+        shutil.copyfile(source, folder / artifact.name)
+    return folder
+
+
+def judge_input(
+    session: Session, record: ActionRecord, predictions: Path, labels: Path, meta: Mapping[str, Any]
+) -> dict[str, Input]:  # Any: JSON values
+    """Return the two inputs of an evaluator."""
+    return {
+        "predictions": Input(name="predictions", path=predictions, type="DATASET"),
+        "labels": Input(name="labels", path=labels, type="DATASET", meta=meta),
+    }
+
+
+def evaluate_final(
+    session: Session, record: ActionRecord, predictor: FrozenPredictor, staged: StagedInput
+) -> None:
+    """Judge a frozen predictor by the sealed labels of ``staged``, at most once.
+
+    An identical predictor replays the stored result. The look is recorded
+    before the labels are read, so a killed run cannot look twice; its result
+    and the settled action are one durable step.
+
+    Raises:
+        IntegrityError: another predictor has used up the looks at these labels.
+    """
+    assert staged.sealed is not None
+    session.record(("PredictorFrozen", _frozen_body(record, predictor)))
+    ledger = Ledger(session.home)
+    key = ledger_key(staged)
+    evaluation = _evaluation_digest(record)
+    known = ledger.replay(key, predictor.digest, evaluation)
+    if known is not None:
+        look, stored = known
+        events = _replayed(session, record, staged, look, stored)
+        session.record(*session.judged(events))
+        return
+    look = ledger.spend(
+        key,
+        predictor.digest,
+        run_id=session.state.run_id,
+        split=staged.sealed.split,
+        max_queries=session.state.contract.holdout.max_queries,
+        override=session.spend_holdout,
+    )
+    _first_time(session, record, predictor, staged, look)
+
+
+def _first_time(
+    session: Session,
+    record: ActionRecord,
+    predictor: FrozenPredictor,
+    staged: StagedInput,
+    look: LedgerLook,
+) -> None:
+    result, usage, references, undefined = _query(session, record, predictor, staged, look)
+    lease = session.leases[record.capability]
+    event = finished(
+        record, result, usage, references, trusted=lease.trusted_metrics, undefined=undefined
+    )
+    stored = {
+        "metrics": dict(result.metrics),
+        "undefined": undefined,
+        "notes": list(result.notes),
+        "artifacts": to_plain(references),
+    }
+    events = session.judged([_queried(staged, look, replayed=False), event])
+    with session.home.writing() as tx:
+        Ledger(session.home).settle(look, stored, _evaluation_digest(record), tx=tx)
+        session.record(*events, tx=tx)
+
+
+def ledger_key(staged: StagedInput) -> LedgerKey:
+    """Return the key under which looks at the labels of an input are counted."""
+    assert staged.sealed is not None
+    return LedgerKey(staged.meta.get("ledger_subject", staged.sha256), staged.sealed.target)
+
+
+def _evaluation_digest(record: ActionRecord) -> str:
+    request = {key: value for key, value in record.request.items() if key not in COMMON}
+    facts = {"pin": record.pin, "request": request}
+    return hashlib.sha256(canonical_json(facts)).hexdigest()
+
+
+def _frozen_body(record: ActionRecord, predictor: FrozenPredictor) -> dict[str, Any]:
+    return {
+        "index": record.index,
+        "step": predictor.step,
+        "digest": predictor.digest,
+        "artifacts": [item.id for item in predictor.artifacts],
+        "final_inputs": predictor.final_inputs.id,
+    }
+
+
+def _query(
+    session: Session,
+    record: ActionRecord,
+    predictor: FrozenPredictor,
+    staged: StagedInput,
+    look: LedgerLook,
+) -> tuple[JobResult, dict[str, float], list[ArtifactRef], dict[str, str]]:
+    assert staged.sealed is not None
+    workspace = session.workspace(record.index)
+    folder = predictor_copy(session, predictor, workspace / "frozen")
+    inputs = workspace / "final_inputs.csv"
+    source = artifact_input(session, "inputs", predictor.final_inputs)
+    shutil.copyfile(source.path, inputs)
+    scratch = workspace / "predict"
+    scratch.mkdir(exist_ok=True)
+    predictions = predict(folder, inputs, scratch, threads=session.workers)
+    last = look.look >= session.state.contract.holdout.max_queries
+    meta = {**label_meta(staged), "last_query": last, "view": "final"}
+    labels = sealed_labels(session, staged)
+    job = job_for(
+        session,
+        record,
+        session.leases[record.capability],
+        judge_input(session, record, predictions, labels, meta),
+        final=True,
+    )
+    result, usage = work(session, record, job)
+    return result, usage, ingest(session, record, result), undefined_metrics(result)
+
+
+def sealed_labels(session: Session, staged: StagedInput) -> Path:
+    """Return the sealed label file of an input after its seal was checked.
+
+    Raises:
+        IntegrityError: the vault does not hold it, or it was changed.
+    """
+    vault = Vault(session.home)
+    key = vault.key_of(session.state.run_id, staged.name)
+    if key is None:
+        raise IntegrityError("the sealed labels are not in this home", where=f"inputs.{staged.name}")
+    return vault.path(key, LABELS)
+
+
+def label_meta(staged: StagedInput) -> dict[str, Any]:  # Any: JSON values
+    """Return what an evaluator is told beside the labels."""
+    assert staged.sealed is not None and staged.table is not None
+    return {
+        "task": staged.table.task,
+        "classes": list(staged.table.classes),
+        "target": staged.sealed.target,
+        "train_mean": staged.sealed.facts.get("train_mean"),
+    }
+
+
+def undefined_metrics(result: JobResult) -> dict[str, str]:
+    """Return the metrics that an evaluation could not define, with the reasons."""
+    for produced in result.artifacts:
+        if produced.type == "predictor.evaluation":
+            written = json.loads(produced.path.read_text("utf-8"))
+            reasons = written.get("undefined", {}) if isinstance(written, dict) else {}
+            return {str(name): str(reason) for name, reason in reasons.items()}
+    return {}
+
+
+def _queried(staged: StagedInput, look: LedgerLook, *, replayed: bool) -> NewEvent:
+    entry = Look(
+        input=staged.name,
+        target=look.target,
+        look=look.look,
+        predictor_digest=look.predictor,
+        replayed=replayed,
+        run_ids=(look.run_id,),
+        spent=look.overridden,
+    )
+    return ("HoldoutQueried", {"look": to_plain(entry)})
+
+
+def _replayed(
+    session: Session,
+    record: ActionRecord,
+    staged: StagedInput,
+    look: LedgerLook,
+    stored: Mapping[str, Any],
+) -> list[NewEvent]:  # Any: the JSON value that was settled
+    references = [_reference(session, record, item) for item in stored["artifacts"]]
+    note = f"replayed: look {look.look} at these labels was by the same predictor (run {look.run_id})"
+    result = JobResult(
+        metrics=stored["metrics"],
+        artifacts=(),
+        notes=(*stored["notes"], note),
+        usage={},
+        seconds=0.0,
+        cpu_seconds=0.0,
+    )
+    lease = session.leases[record.capability]
+    event = finished(
+        record,
+        result,
+        {"actions": 1.0},
+        references,
+        trusted=lease.trusted_metrics,
+        undefined=stored["undefined"],
+    )
+    return [_queried(staged, look, replayed=True), event]
+
+
+def _reference(session: Session, record: ActionRecord, stored: Mapping[str, Any]) -> ArtifactRef:
+    from sciharness.store.artifacts import artifact_id
+
+    digest = stored["sha256"]
+    try:
+        session.store.path(digest, verified=True)
+    except (IntegrityError, DataError) as fault:
+        raise IntegrityError(
+            f"the stored evaluation {digest[:12]} is missing or damaged",
+            where=f"steps.{record.step}",
+            hint="Run `harness doctor` to see the state of the home.",
+        ) from fault
+    return ArtifactRef(
+        id=artifact_id(stored["type"], stored["name"], digest, record.index),
+        name=stored["name"],
+        type=stored["type"],
+        sha256=digest,
+        size=stored["size"],
+        action=record.index,
+        step=record.step,
+    )

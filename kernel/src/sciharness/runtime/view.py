@@ -1,0 +1,106 @@
+"""The view of a run: what `show`, reports and exports print of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sciharness.runtime.criteria import judge
+from sciharness.runtime.records import ArtifactRef, to_plain
+from sciharness.runtime.state import RunState
+
+View = dict[str, Any]  # Any: JSON values
+
+
+def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
+    """Return the object that `run`, `resume`, `show` and `status` print.
+
+    ``paths`` maps artifact IDs to where their bytes lie.
+    """
+    verdicts = state.verdicts or judge(state.contract.acceptance, state.metrics, state.undefined)
+    view: View = {
+        "run_id": state.run_id,
+        "title": state.contract.title,
+        "status": state.status,
+        "delivery": state.delivery,
+        "criteria": [verdict.to_dict() for verdict in verdicts],
+        "metrics": [
+            {
+                "name": metric.name,
+                "value": metric.value,
+                "source": metric.source,
+                "capability": metric.capability,
+            }
+            for metric in state.metrics
+        ],
+        "budget": state.budget.to_dict(),
+        "artifacts": [_artifact(item, paths or {}) for item in state.artifacts],
+        "sealed_holdout_targets": {
+            name: staged.sealed.to_dict()
+            for name, staged in state.inputs.items()
+            if staged.sealed is not None
+        },
+        "label_isolation": state.isolation,
+        "export": state.export,
+    }
+    if state.reason:
+        view["reason"] = state.reason
+    if state.error is not None:
+        view["error"] = state.error
+    return view
+
+
+def report_view(state: RunState) -> View:
+    """Return the run record for reporting operations: the view and what explains it."""
+    contract = state.contract
+    return {
+        **run_view(state),
+        "goal": contract.goal,
+        "questions": list(contract.questions),
+        "contract": to_plain(contract),
+        "contract_digest": state.contract_digest,
+        "seed": contract.seed,
+        "pins": dict(state.pins),
+        "versions": dict(state.versions),
+        "created": state.created,
+        "inputs": [_input(staged) for staged in state.inputs.values()],
+        "actions": [to_plain(action) for action in (*state.actions, *state.refusals)],
+        "holdout_queries": [to_plain(look) for look in state.looks],
+        "frozen": state.frozen,
+        "undefined": dict(state.undefined),
+    }
+
+
+def artifact_paths(state: RunState, export: Path | None, objects: Path) -> dict[str, str]:
+    """Return where the bytes of each artifact lie: in the store's objects."""
+    return {
+        item.id: str(objects / item.sha256[:2] / item.sha256) for item in state.artifacts
+    }
+
+
+def _artifact(item: ArtifactRef, paths: Mapping[str, str]) -> View:
+    return {
+        "id": item.id,
+        "name": item.name,
+        "type": item.type,
+        "sha256": item.sha256,
+        "size": item.size,
+        "step": item.step,
+        "path": paths.get(item.id, ""),
+    }
+
+
+def _input(staged: Any) -> View:  # Any: a StagedInput
+    view = {
+        "name": staged.name,
+        "role": staged.role,
+        "type": staged.type,
+        "sha256": staged.sha256,
+        "bytes": staged.size,
+    }
+    if staged.table is not None:
+        view["table"] = to_plain(staged.table)
+    if staged.sealed is not None:
+        view["sealed"] = {**staged.sealed.to_dict(), "facts": dict(staged.sealed.facts)}
+    return view
