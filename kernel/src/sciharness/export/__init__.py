@@ -1,1 +1,6 @@
-"""Export bundles: a run in one folder, verifiable anywhere."""
+"""Export bundles: a run in one folder or ZIP, verifiable anywhere."""
+
+from sciharness.export.build import build_export
+from sciharness.export.verify import ExportReport, verify_export
+
+__all__ = ["ExportReport", "build_export", "verify_export"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -110,10 +110,10 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def walk_files(folder: Path, visit: Callable[[Path], None]) -> None:
-    """Call ``visit`` with every non-folder beneath ``folder``, in sorted order."""
+def files_in(folder: Path) -> Iterator[Path]:
+    """Return every non-folder beneath ``folder``, in sorted order."""
     for entry in sorted(os.scandir(folder), key=lambda item: item.name):
         if entry.is_dir(follow_symlinks=False):
-            walk_files(Path(entry.path), visit)
+            yield from files_in(Path(entry.path))
         else:
-            visit(Path(entry.path))
+            yield Path(entry.path)

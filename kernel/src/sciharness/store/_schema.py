@@ -44,6 +44,7 @@ def create_schema(connection: sqlite3.Connection) -> None:
     """Create all tables and triggers that are not there yet; the caller holds a transaction."""
     for name, columns in _TABLES.items():
         connection.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) {_options(name)}")
+    connection.execute("CREATE INDEX IF NOT EXISTS heads_subject ON heads (subject)")
     for name in _APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
             connection.execute(

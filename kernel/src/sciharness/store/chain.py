@@ -104,6 +104,29 @@ def hasher(run_id: str) -> Callable[[int, bytes, bytes], bytes]:
     return hash_event
 
 
+def line_of(row: Row) -> bytes:
+    """Return an event as one line of JSON from which :func:`row_of` gets the exact bytes back."""
+    seq, record, hash = row
+    return b'{"event":%b,"hash":"%b","seq":%d}\n' % (record, hash.hex().encode(), seq)
+
+
+def row_of(line: bytes) -> Row:
+    """Return the row that a line holds.
+
+    Raises:
+        ValueError: the line is not exactly as :func:`line_of` writes it.
+    """
+    record, mark, tail = line.removeprefix(b'{"event":').rpartition(b',"hash":"')
+    digest, _, rest = tail.partition(b'","seq":')
+    number = rest.removesuffix(b"}\n")
+    if not (mark and len(digest) == 64 and number.isdigit() and len(number) < 16):
+        raise ValueError("is no event")
+    row = (int(number), record, bytes.fromhex(digest.decode("ascii")))
+    if line_of(row) != line:
+        raise ValueError("is not written as an event is")
+    return row
+
+
 def verify_rows(run_id: str, rows: Iterable[Row]) -> tuple[int, bytes]:
     """Return count and last hash of ``(seq, record, hash)`` rows, in order from event 1.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -72,6 +73,15 @@ class Vault:
         query = "SELECT key FROM vault WHERE run_id = ? AND slot = ?"
         row = self._home.connection().execute(query, (run_id, slot)).fetchone()
         return str(row[0]) if row else None
+
+    def sealed_digests(self, run_id: str) -> frozenset[str]:
+        """Return the digests of all files that are sealed for a run."""
+        query = "SELECT key FROM vault WHERE run_id = ?"
+        digests: set[str] = set()
+        for (key,) in self._home.connection().execute(query, (run_id,)).fetchall():
+            sealed = json.loads((self._folder(key) / _SEAL).read_bytes())
+            digests.update(entry["sha256"] for entry in sealed.values())
+        return frozenset(digests)
 
     def _folder(self, key: str) -> Path:
         if len(key) != 32 or set(key) - set("0123456789abcdef"):
