@@ -1,0 +1,144 @@
+"""Descriptors as JSON: written in the worker, checked by the kernel, kept in the cache."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from sciharness.descriptors import Descriptor, Operation
+from sciharness.errors import PluginError
+from sciharness.plugin import GROUPS, Capability, Evaluator, InputSpec, OutputSpec
+from sciharness.requests import request_schema
+from sciharness.workers.wire import Message
+
+Record = TypeVar("Record")
+
+_OPERATION = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
+
+EVALUATION = "evaluation"
+
+
+def described(plugin_id: str, offer: Capability | Evaluator) -> Message:
+    """Return one registered operation as JSON values, without its function.
+
+    Raises:
+        PluginError: its request class has no schema.
+    """
+    operation = Operation(
+        plugin_id=plugin_id,
+        operation=offer.operation,
+        kind="evaluator" if isinstance(offer, Evaluator) else "capability",
+        summary=offer.summary,
+        group=EVALUATION if isinstance(offer, Evaluator) else offer.group,
+        request_schema=request_schema(offer.request),
+        outputs=tuple(offer.outputs),
+        metrics=tuple(offer.metrics),
+    )
+    if isinstance(offer, Evaluator):
+        operation = attrs.evolve(
+            operation, task=offer.task, trusted_metrics=tuple(offer.trusted_metrics)
+        )
+    else:
+        operation = attrs.evolve(
+            operation,
+            inputs=tuple(offer.inputs),
+            domain=offer.domain,
+            network=offer.network,
+            final_data=offer.final_data,
+        )
+    return attrs.asdict(operation)
+
+
+def descriptor_to_plain(descriptor: Descriptor) -> Message:
+    """Return a descriptor as JSON values."""
+    return attrs.asdict(descriptor)
+
+
+def descriptor_from_plain(plain: Mapping[str, Any]) -> Descriptor:  # Any: JSON values
+    """Return the descriptor that :func:`descriptor_to_plain` wrote; every field is checked.
+
+    Raises:
+        PluginError: a field is missing, unknown or of another type, an operation
+            is named twice, a group is unknown, a trusted metric is not declared.
+    """
+    fields = dict(plain)
+    operations = fields.pop("operations", None)
+    if not isinstance(operations, list):
+        raise PluginError(f"operations have to be a list, got {operations!r}")
+    descriptor = _record(
+        Descriptor, {**fields, "operations": [_operation(item) for item in operations]}
+    )
+    names = [operation.operation for operation in descriptor.operations]
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise PluginError(f"operation named twice: {', '.join(twins)}")
+    for operation in descriptor.operations:
+        if operation.plugin_id != descriptor.plugin_id:
+            raise PluginError(f"{operation.name} stands under {descriptor.plugin_id}")
+    return descriptor
+
+
+def _operation(plain: Any) -> Operation:  # Any: JSON values
+    if not isinstance(plain, dict):
+        raise PluginError(f"an operation has to be a mapping, got {plain!r}")
+    fields = dict(plain)
+    for name, kind in (("inputs", InputSpec), ("outputs", OutputSpec)):
+        fields[name] = tuple(_record(kind, item) for item in _listed(fields.get(name, []), name))
+    for name in ("metrics", "trusted_metrics"):
+        fields[name] = tuple(_listed(fields.get(name, []), name))
+    operation = _record(Operation, fields)
+    _check_operation(operation)
+    return operation
+
+
+def _check_operation(operation: Operation) -> None:
+    where = operation.name
+    if not _OPERATION.fullmatch(operation.operation):
+        raise PluginError("operation names are lower-case words joined by underscores", where=where)
+    if operation.kind not in ("capability", "evaluator"):
+        raise PluginError(f"unknown kind {operation.kind!r}", where=where)
+    if operation.group not in GROUPS:
+        raise PluginError(
+            f"unknown group {operation.group!r}, expected one of {', '.join(GROUPS)}", where=where
+        )
+    bad = [name for name in operation.metrics if not _METRIC.fullmatch(name)]
+    if bad:
+        raise PluginError(f"{bad[0]!r} is no metric name", where=where)
+    undeclared = sorted(set(operation.trusted_metrics) - set(operation.metrics))
+    if undeclared:
+        raise PluginError(f"trusted but not declared: {', '.join(undeclared)}", where=where)
+
+
+def _record(kind: type[Record], plain: Any) -> Record:  # Any: JSON values
+    """Return a record whose plain fields have the types their annotations say."""
+    if not isinstance(plain, dict):
+        raise PluginError(f"expected a mapping for {kind.__name__}, got {plain!r}")
+    wanted = {"str": str, "bool": bool, "int": int}
+    known = {item.name: item for item in attrs.fields(kind)}  # type: ignore[arg-type]
+    for name, value in plain.items():
+        if name not in known:
+            raise PluginError(f"{kind.__name__} has no field {name!r}")
+        expected = wanted.get(str(known[name].type))
+        if expected is not None and type(value) is not expected:
+            raise PluginError(f"{kind.__name__}.{name}: expected {known[name].type}, got {value!r}")
+    if kind is InputSpec:
+        plain = {**plain, "types": tuple(_listed(plain.get("types", []), "types"))}
+    if "request_schema" in known and not isinstance(plain.get("request_schema"), dict):
+        raise PluginError(f"{kind.__name__}.request_schema: expected a mapping")
+    try:
+        return kind(**plain)
+    except TypeError as error:
+        raise PluginError(f"{kind.__name__}: {error}") from error
+
+
+def _listed(value: Any, name: str) -> list[Any]:  # Any: JSON values
+    if not isinstance(value, list | tuple):
+        raise PluginError(f"{name} has to be a list, got {value!r}")
+    texts = name in ("metrics", "trusted_metrics", "types")
+    if texts and not all(isinstance(item, str) for item in value):
+        raise PluginError(f"{name} has to be a list of texts, got {value!r}")
+    return list(value)

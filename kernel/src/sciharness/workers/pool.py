@@ -1,0 +1,370 @@
+"""Workers: jobs in, checked results or typed failures out."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from attrs import define, evolve, field, frozen
+
+from sciharness.contract.records import COUNTED_BUDGET_KEYS
+from sciharness.descriptors import Descriptor, Operation
+from sciharness.errors import ContractError, PluginError
+from sciharness.plugin import Input
+from sciharness.workers import slots
+from sciharness.workers.child import Grants, Limits, child_environment
+from sciharness.workers.confinement import NONE, ConfinementError, probe
+from sciharness.workers.descriptor import descriptor_from_plain
+from sciharness.workers.events import EventCheck
+from sciharness.workers.failures import ActionFailed, ImportFailed
+from sciharness.workers.outcome import Produced, checked_metrics, checked_notes, checked_outputs, collected
+from sciharness.workers.slots import Slot
+from sciharness.workers.wire import Message, input_to_plain
+from sciharness.workers.worker import LoadSet, Worker
+from sciharness_catalog.pins import Pin
+
+__all__ = ["ActionFailed", "ImportFailed", "Job", "JobResult", "LoadSet", "Produced", "Workers"]
+
+CHARGEABLE = (*COUNTED_BUDGET_KEYS, "cpu_hours", "gpu_hours")
+
+
+@frozen
+class Job:
+    """One action for a worker.
+
+    ``request`` are the values for the request class, defaults filled in or not.
+    ``workspace`` is the action's folder, out of the worker's reach: artifacts
+    end up in its ``outputs``, the checkpoint of an unfinished attempt in its
+    ``checkpoint``, where the next attempt finds it. ``time_limit`` is told to
+    the operation, which is asked to stop after it; ``wall_limit`` ends it
+    (default: 10 s and a quarter more). ``fresh`` takes a worker of its own;
+    ``private`` says that an input is secret: such a worker never has sockets.
+    """
+
+    pin: Pin
+    operation: Operation
+    package: LoadSet
+    request: Mapping[str, Any]  # Any: JSON values
+    inputs: Mapping[str, Input]
+    workspace: Path
+    seed: int = 0
+    workers: int = 1
+    time_limit: float | None = None
+    wall_limit: float | None = None
+    fresh: bool = False
+    private: bool = False
+
+
+@frozen
+class JobResult:
+    """What an action gave: checked metrics, files, notes, charged usage and its cost."""
+
+    metrics: Mapping[str, float]
+    artifacts: tuple[Produced, ...]
+    notes: tuple[str, ...]
+    usage: Mapping[str, float]
+    seconds: float
+    cpu_seconds: float
+
+
+@define
+class _Running:
+    slot: Slot
+    worker: Worker
+    key: tuple[object, ...]
+
+
+class Workers:
+    """The workers of one run: started when needed, reused until one fails.
+
+    ``root`` is a folder of their own, on the file system of the store so that
+    inputs are linked, not copied. ``hidden`` are folders that no worker may be
+    able to read: the home and the contract's folder. Safe to use from several
+    threads.
+    """
+
+    def __init__(
+        self, root: Path, *, hidden: tuple[Path, ...] = (), limits: Limits | None = None
+    ) -> None:
+        self.root = root
+        self.hidden = hidden
+        self.limits = limits or Limits()
+        self._idle: dict[tuple[object, ...], list[_Running]] = {}
+        self._busy: list[_Running] = []
+        self._lock = threading.Lock()
+        self._starter: _Starter | None = None
+        slots.recover(root)
+
+    @property
+    def isolation(self) -> str:
+        """What confines the workers here: ``landlock+seccomp``, ``landlock`` or ``none``."""
+        return probe()
+
+    def run(
+        self,
+        job: Job,
+        on_event: Callable[[Message], None] = lambda event: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> JobResult:
+        """Run one action and return its checked result.
+
+        ``on_event`` hears ``{"progress": ...}``, ``{"charge": ...}`` and
+        ``{"log": ...}`` in this thread while it runs.
+
+        Raises:
+            ActionFailed: with the typed reason, charged usage and CPU seconds.
+            ContractError: a hidden folder would have been readable.
+        """
+        started = time.monotonic()
+        events = EventCheck(CHARGEABLE, on_event)
+        taken = self._take(job, cancelled)
+        folder = taken.slot.begin(job.workspace)
+        before = taken.worker.cpu_seconds()
+        try:
+            result = self._result(job, taken, folder, events, cancelled)
+        except BaseException as error:
+            spent = taken.worker.cpu_seconds() - before
+            self._drop(taken, folder, job.workspace)
+            if isinstance(error, ActionFailed):
+                error.usage = dict(events.usage)
+                error.seconds = time.monotonic() - started
+                error.cpu_seconds = max(spent, 0.0)
+            raise
+        cpu = taken.worker.cpu_seconds() - before
+        self._give_back(taken, folder, fresh=job.fresh)
+        return evolve(result, seconds=time.monotonic() - started, cpu_seconds=max(cpu, 0.0))
+
+    def describe(self, package: LoadSet) -> Descriptor:
+        """Return what a verified plugin registers, asked of a worker of its own.
+
+        Raises:
+            PluginError: it does not import (``ImportFailed`` is its cause), or
+                registers something that is no record.
+        """
+        slot = Slot.made(self.root)
+        where = f"{package.package.plugin_id} {package.package.version}"
+        try:
+            worker = self._start(package, slot, Grants(write=(slot.work,), hidden=self.hidden), 1)
+            try:
+                said = worker.ask({"describe": True}, seconds=60.0)
+            finally:
+                worker.close()
+        except ActionFailed as failure:
+            raise PluginError(
+                f"does not load: {failure.message}",
+                where=where,
+                hint="Run `harness plugin check` to see the whole traceback.",
+            ) from failure
+        finally:
+            slot.remove()
+        try:
+            return self._descriptor(package, said)
+        except PluginError as error:
+            raise PluginError(error.message, where=error.where or where) from error
+
+    def close(self) -> None:
+        """End all workers and remove their folders."""
+        with self._lock:
+            running = [*self._busy, *(one for idle in self._idle.values() for one in idle)]
+            self._busy, self._idle = [], {}
+            starter, self._starter = self._starter, None
+        for one in running:
+            one.worker.close()
+            one.slot.remove()
+        if starter is not None:
+            starter.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _result(
+        self,
+        job: Job,
+        taken: _Running,
+        folder: Path,
+        events: EventCheck,
+        cancelled: Callable[[], bool],
+    ) -> JobResult:
+        linked = not job.fresh and taken.worker.launched.level != NONE
+        inputs = taken.slot.placed(job.inputs) if linked else job.inputs
+        restored = slots.restore_checkpoint(job.workspace, folder)
+        answer = taken.worker.ask(
+            {"run": _asked(job, inputs, folder, restored)},
+            on_event=events,
+            seconds=_wall_limit(job),
+            soft_seconds=job.time_limit,
+            cancelled=cancelled,
+        )
+        done = answer.get("done")
+        if not isinstance(done, dict):
+            raise ActionFailed("answered something that is no outcome", reason="nonsense")
+        metrics = checked_metrics(done.get("metrics"), job.operation.metrics)
+        notes = checked_notes(done.get("notes"))
+        outputs = checked_outputs(done.get("outputs"))
+        produced: tuple[Produced, ...] = ()
+        if outputs or any(not spec.optional for spec in job.operation.outputs):
+            job.workspace.mkdir(parents=True, exist_ok=True)
+            (folder / "outputs").mkdir(exist_ok=True)
+            produced = collected(
+                slots.take_outputs(folder, job.workspace), outputs, job.operation
+            )
+        return JobResult(metrics, produced, notes, dict(events.usage), 0.0, 0.0)
+
+    def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
+        if job.private and job.operation.network:
+            raise PluginError("a plugin with network access is never given labels", where=str(job.pin))
+        key = (job.pin.plugin_id, job.pin.digest, job.workers, job.operation.network)
+        with self._lock:
+            idle = self._idle.get(key, [])
+            if idle and not job.fresh:
+                taken = idle.pop()
+                self._busy.append(taken)
+                return taken
+        slot = Slot.made(self.root)
+        reads = tuple(one.path for one in job.inputs.values()) if job.fresh else (slot.inputs,)
+        grants = Grants(
+            read=reads, write=(slot.work,), sockets=job.operation.network, hidden=self.hidden
+        )
+        try:
+            worker = self._start(job.package, slot, grants, job.workers, cancelled)
+        except BaseException:
+            slot.remove()
+            raise
+        taken = _Running(slot, worker, key)
+        with self._lock:
+            self._busy.append(taken)
+        return taken
+
+    def _start(
+        self,
+        package: LoadSet,
+        slot: Slot,
+        grants: Grants,
+        threads: int,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Worker:
+        def start() -> Worker:
+            return Worker.started(
+                package,
+                cwd=slot.work,
+                env=child_environment(slot.work, threads),
+                limits=self.limits,
+                grants=grants,
+                cancelled=cancelled,
+            )
+
+        try:
+            if threading.current_thread() is threading.main_thread():
+                return start()
+            return self._permanent().call(start)
+        except ConfinementError as error:
+            raise ContractError(
+                str(error),
+                where="isolation",
+                hint="Keep the home and the contract outside of the interpreter's folders, "
+                "of folder inputs and of HARNESS_READ_PATHS.",
+            ) from error
+
+    def _permanent(self) -> _Starter:
+        with self._lock:
+            if self._starter is None:
+                self._starter = _Starter()
+            return self._starter
+
+    def _drop(self, taken: _Running, folder: Path, workspace: Path) -> None:
+        taken.worker.close()
+        slots.keep_checkpoint(folder, workspace)
+        taken.slot.remove()
+        with self._lock:
+            if taken in self._busy:
+                self._busy.remove(taken)
+
+    def _give_back(self, taken: _Running, folder: Path, *, fresh: bool) -> None:
+        if fresh:
+            taken.worker.close()
+            taken.slot.remove()
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        with self._lock:
+            self._busy.remove(taken)
+            if not fresh:
+                self._idle.setdefault(taken.key, []).append(taken)
+
+    def _descriptor(self, package: LoadSet, said: Message) -> Descriptor:
+        found = said.get("descriptor")
+        if not isinstance(found, dict):
+            raise PluginError("answered something that is no descriptor")
+        verified = package.package
+        return descriptor_from_plain(
+            {
+                **found,
+                "plugin_id": verified.plugin_id,
+                "version": verified.version,
+                "distribution": verified.distribution,
+                "digest": verified.digest,
+            }
+        )
+
+
+class _Starter:
+    """A thread that outlives the workers it starts: they die with the thread that made them."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[tuple[Callable[[], Worker], queue.SimpleQueue[Any]] | None]
+        self._calls = queue.SimpleQueue()
+        threading.Thread(target=self._run, daemon=True, name="sciharness-starter").start()
+
+    def call(self, start: Callable[[], Worker]) -> Worker:
+        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()  # Any: a worker or an exception
+        self._calls.put((start, answer))
+        found = answer.get()
+        if isinstance(found, BaseException):
+            raise found
+        assert isinstance(found, Worker)
+        return found
+
+    def stop(self) -> None:
+        self._calls.put(None)
+
+    def _run(self) -> None:
+        while (asked := self._calls.get()) is not None:
+            start, answer = asked
+            try:
+                answer.put(start())
+            except BaseException as error:
+                answer.put(error)
+
+
+def _asked(
+    job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None
+) -> Message:
+    return {
+        "operation": job.operation.operation,
+        "request": dict(job.request),
+        "inputs": {name: input_to_plain(one) for name, one in inputs.items()},
+        "workspace": str(folder),
+        "seed": job.seed,
+        "workers": job.workers,
+        "time_limit": job.time_limit,
+        "restored": None if restored is None else str(restored),
+    }
+
+
+def _wall_limit(job: Job) -> float | None:
+    if job.wall_limit is not None or job.time_limit is None:
+        return job.wall_limit
+    return job.time_limit * 1.25 + 10.0

@@ -1,0 +1,252 @@
+"""The kernel's end of one worker: start it, ask it, hear it, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from sciharness.workers.child import Pump, failure_of
+from sciharness.workers.failures import REASONS, ActionFailed, ImportFailed, Reason
+from sciharness.workers.confinement import ConfinementError
+from sciharness.workers.launch import Ending, Grants, Launched, Limits, launch
+from sciharness.workers.processes import cpu_seconds
+from sciharness.workers.wire import MAX_ACTION, Message, WireError, decode, encode, read_lines
+from sciharness_catalog.verify import VerifiedPackage
+
+START_SECONDS = 120.0
+_LOOK_SECONDS = 0.05
+_TAIL = 8000
+
+
+@frozen
+class LoadSet:
+    """What a worker may import of ours: the plugin's bytes and those of libraries beside it."""
+
+    package: VerifiedPackage
+    libraries: tuple[VerifiedPackage, ...] = ()
+
+    def messages(self) -> tuple[Message, bytes]:
+        """Return the header that opens a worker, and the bytes that follow it."""
+        header: list[Message] = []
+        bodies: list[bytes] = []
+        for package in (*self.libraries, self.package):
+            header.append(
+                {
+                    "root": str(package.root),
+                    "files": [[name, len(data)] for name, data in package.files.items()],
+                }
+            )
+            bodies.extend(package.files.values())
+        opening = {
+            "plugin_id": self.package.plugin_id,
+            "entry_point": self.package.entry_point,
+            "packages": header,
+        }
+        return opening, b"".join(bodies)
+
+
+@define
+class Worker:
+    """One running worker. Use it from one thread at a time."""
+
+    load_set: LoadSet
+    launched: Launched
+    limits: Limits
+    usable: bool = True
+    _heard: queue.SimpleQueue[bytes | WireError | None] = field(factory=queue.SimpleQueue)
+    _allowance: int = MAX_ACTION
+    _log: Pump | None = None
+
+    @classmethod
+    def started(
+        cls,
+        load_set: LoadSet,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: Limits,
+        grants: Grants,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Worker:
+        """Return a worker that has imported its plugin.
+
+        Raises:
+            ActionFailed: it did not; reason ``import``, ``memory``, ``crash``,
+                ``timeout``, ``cancelled`` or ``output_limit``.
+        """
+        launched = launch(
+            None, cwd=cwd, env=env, limits=limits, grants=grants, stdin=subprocess.PIPE
+        )
+        made = cls(load_set, launched, limits)
+        made._listen()
+        try:
+            made._open(cancelled)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def ask(
+        self,
+        message: Message | None,
+        *,
+        on_event: Callable[[Message], None] = lambda event: None,
+        seconds: float | None = None,
+        soft_seconds: float | None = None,
+        cancel_seconds: float = 2.0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Message:
+        """Send a message (``None``: only listen) and return the answer; events are handed on as they come.
+
+        When ``cancelled`` says so, or ``soft_seconds`` are over, the operation
+        is asked to stop; ``cancel_seconds`` after a cancellation, or after
+        ``seconds`` in all, the worker is ended.
+
+        Raises:
+            ActionFailed: with the typed reason; the worker is then not usable again
+                unless the operation itself raised.
+        """
+        assert self._log is not None
+        self._log.reset()
+        self._allowance = MAX_ACTION
+        started = time.monotonic()
+        if message is not None:
+            self._send(message)
+        asked_at: float | None = None
+        while True:
+            answer = self._next()
+            now = time.monotonic()
+            if isinstance(answer, dict):
+                if "event" in answer:
+                    on_event(answer["event"])
+                elif "failed" in answer:
+                    raise self._reported(answer["failed"])
+                else:
+                    return answer
+            if seconds is not None and now - started > seconds:
+                raise self._ended("timeout", f"stopped after {seconds:g} s")
+            if self._log.overflowed:
+                raise self._ended("output_limit", f"printed over {self._log.limit} bytes")
+            if asked_at is None and cancelled():
+                asked_at = now
+                self._send({"cancel": True})
+            elif asked_at is not None and now - asked_at > cancel_seconds:
+                raise self._ended("cancelled", "was cancelled")
+            if soft_seconds is not None and now - started > soft_seconds:
+                soft_seconds = None
+                self._send({"cancel": True})
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU seconds the worker and what it waited for have taken so far."""
+        return cpu_seconds(self.launched.pid)
+
+    def log_tail(self) -> str:
+        """Return the end of what the plugin printed since it was last asked."""
+        return "" if self._log is None else self._log.kept()[-_TAIL:].decode("utf-8", "replace")
+
+    def close(self) -> Ending:
+        """End the worker with everything it started, and return how it ended."""
+        if not self.usable:
+            return Ending()
+        self.usable = False
+        self.launched.end()
+        if self._log is not None:
+            self._log.join()
+        ending = self.launched.ending()
+        self.launched.close()
+        return ending
+
+    def _listen(self) -> None:
+        process = self.launched.process
+        assert process.stdout is not None and process.stderr is not None
+        self._log = Pump.started(process.stderr, self.limits.output_bytes)
+        threading.Thread(target=self._read, args=(process.stdout.fileno(),), daemon=True).start()
+
+    def _read(self, descriptor: int) -> None:
+        try:
+            for line in read_lines(descriptor):
+                self._allowance -= len(line)
+                if self._allowance < 0:
+                    raise WireError(f"more than {MAX_ACTION} bytes of messages", limit=True)
+                self._heard.put(line)
+        except WireError as error:
+            self._heard.put(error)
+        except OSError:
+            pass
+        self._heard.put(None)
+
+    def _open(self, cancelled: Callable[[], bool]) -> None:
+        opening, body = self.load_set.messages()
+        if not self.launched.confined(START_SECONDS):
+            raise self._died()
+        self._send(opening, body)
+        try:
+            self.ask(None, seconds=START_SECONDS, cancelled=cancelled)
+        except ActionFailed as failure:
+            if failure.reason != "import":
+                raise
+            raise ImportFailed(
+                failure.message, reason="import", detail=failure.detail, where=self._where()
+            ) from failure
+
+    def _next(self) -> Message | None:
+        try:
+            heard = self._heard.get(timeout=_LOOK_SECONDS)
+        except queue.Empty:
+            return None
+        if heard is None:
+            raise self._died()
+        try:
+            if isinstance(heard, WireError):
+                raise heard
+            return decode(heard)
+        except WireError as error:
+            raise self._ended("output_limit" if error.limit else "nonsense", str(error)) from error
+
+    def _send(self, message: Message, body: bytes = b"") -> None:
+        stream = self.launched.process.stdin
+        assert stream is not None
+        with contextlib.suppress(OSError):  # it ended: the reader tells
+            view = memoryview(encode(message) + body)
+            while view:
+                view = view[os.write(stream.fileno(), view) :]
+
+    def _reported(self, failed: Any) -> ActionFailed:  # Any: JSON values of the worker
+        fields = failed if isinstance(failed, dict) else {}
+        reason = fields.get("reason")
+        known: Reason = reason if reason in REASONS else "nonsense"  # type: ignore[assignment]
+        detail = f"{fields.get('detail', '')}\n{self.log_tail()}".strip()
+        return ActionFailed(
+            str(fields.get("message", "")), reason=known, detail=detail, where=self._where()
+        )
+
+    def _died(self) -> Exception:
+        assert self._log is not None
+        self.launched.ended(2.0)
+        ending = self.close()
+        if ending.refusal.startswith("ConfinementError"):
+            return ConfinementError(ending.refusal.partition(": ")[2])
+        limited = self.limits.memory_bytes is not None
+        reason = failure_of(ending, self._log.kept(), limited=limited) or "crash"
+        how = f"exit code {ending.returncode}"
+        if ending.returncode is not None and ending.returncode < 0:
+            how = f"signal {-ending.returncode}"
+        message = ending.refusal or f"the worker ended by itself with {how}"
+        return ActionFailed(message, reason=reason, detail=self.log_tail(), where=self._where())
+
+    def _ended(self, reason: Reason, message: str) -> ActionFailed:
+        self.close()
+        return ActionFailed(message, reason=reason, detail=self.log_tail(), where=self._where())
+
+    def _where(self) -> str:
+        package = self.load_set.package
+        return f"{package.plugin_id} {package.version}"

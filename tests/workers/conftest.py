@@ -1,0 +1,153 @@
+"""Real wheels for the worker tests: built by flit_core, installed by pip into a folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from sciharness.descriptors import Operation
+from sciharness.plugin import Input
+from sciharness.workers.pool import Job, JobResult, LoadSet, Workers
+from sciharness_catalog.distributions import find_plugins
+from sciharness_catalog.pins import Pin
+from sciharness_catalog.verify import read_verified
+
+SOURCES = Path(__file__).parent / "plugins"
+
+
+def build_and_install(name: str, source: Path, site: Path, scratch: Path) -> None:
+    """Build a wheel of a project folder and install it into ``site``."""
+    wheels = scratch / f"wheels-{name}"
+    wheels.mkdir(parents=True)
+    build = (
+        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
+        "buildapi.build_wheel(sys.argv[2])"
+    )
+    subprocess.run([sys.executable, "-c", build, str(source), str(wheels)], check=True)
+    (wheel,) = wheels.iterdir()
+    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-compile"]
+    subprocess.run([*pip, "--quiet", "--target", str(site), str(wheel)], check=True)
+
+
+def write_project(folder: Path, name: str, modules: Mapping[str, str], plugin: str = "") -> Path:
+    """Write a flit project of one package and return its folder."""
+    package = name.replace("-", "_")
+    for relative, text in modules.items():
+        path = folder / package / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    entry = f'[project.entry-points."sciharness.plugins"]\n{plugin}\n' if plugin else ""
+    (folder / "pyproject.toml").write_text(
+        "[build-system]\nrequires = ['flit_core']\nbuild-backend = 'flit_core.buildapi'\n"
+        f"[project]\nname = '{name}'\nversion = '1.0'\ndescription = 'for tests'\n{entry}",
+        "utf-8",
+    )
+    return folder
+
+
+def load_set(site: Path, plugin_id: str) -> LoadSet:
+    """Return the verified bytes of an installed plugin."""
+    (plugin,) = [one for one in find_plugins([site]) if one.plugin_id == plugin_id]
+    return LoadSet(read_verified(plugin))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugins ``tiny`` and ``liar`` installed."""
+    scratch = tmp_path_factory.mktemp("built")
+    found = scratch / "site"
+    for plugin in ("tiny", "liar"):
+        modules = {
+            str(path.relative_to(SOURCES / plugin)): path.read_text("utf-8")
+            for path in sorted((SOURCES / plugin).rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        project = write_project(
+            scratch / plugin, f"harness-{plugin}", modules, f'{plugin} = "harness_{plugin}.plugin"'
+        )
+        build_and_install(plugin, project, found, scratch)
+    return found
+
+
+@pytest.fixture(scope="session")
+def tiny(site: Path) -> LoadSet:
+    """The well-behaved plugin."""
+    return load_set(site, "tiny")
+
+
+@pytest.fixture(scope="session")
+def liar(site: Path) -> LoadSet:
+    """The plugin that breaks every rule once."""
+    return load_set(site, "liar")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder that stands for a home, with a vault that holds a secret."""
+    folder = tmp_path / "home"
+    (folder / "vault").mkdir(parents=True)
+    (folder / "vault" / "labels.csv").write_text("sample_id,y\n0,SECRET-LABEL\n", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def workers(home: Path) -> Iterator[Workers]:
+    """A pool whose workers may not see the home."""
+    with Workers(home / "workspaces" / "run" / "workers", hidden=(home, home / "vault")) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def operations(
+    tmp_path_factory: pytest.TempPathFactory, tiny: LoadSet, liar: LoadSet
+) -> Mapping[str, Operation]:
+    """The described operations of both plugins by capability name."""
+    with Workers(tmp_path_factory.mktemp("describe")) as pool:
+        found = [pool.describe(one) for one in (tiny, liar)]
+    return {operation.name: operation for one in found for operation in one.operations}
+
+
+@pytest.fixture
+def act(
+    workers: Workers, tiny: LoadSet, liar: LoadSet, operations: Mapping[str, Operation], home: Path
+) -> Callable[..., JobResult]:
+    """Run ``plugin.operation`` with a request and inputs; further options are job fields."""
+    packages = {"tiny": tiny, "liar": liar}
+
+    def run(
+        name: str,
+        request: Mapping[str, object] | None = None,
+        inputs: Mapping[str, Path] | None = None,
+        *,
+        on_event: Callable[[dict[str, object]], None] = lambda event: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        workspace: str = "0",
+        **fields: object,
+    ) -> JobResult:
+        plugin_id, _, operation = name.partition(".")
+        package = packages[plugin_id]
+        job = Job(
+            pin=Pin(plugin_id, "1.0", operation, package.package.digest),
+            operation=operations[name],
+            package=package,
+            request=request or {},
+            inputs={key: Input(key, path, "DATASET") for key, path in (inputs or {}).items()},
+            workspace=home / "workspaces" / "run" / workspace,
+            **fields,  # type: ignore[arg-type]
+        )
+        return workers.run(job, on_event, cancelled)
+
+    return run
+
+
+@pytest.fixture
+def confined(workers: Workers) -> None:
+    """Skip where workers cannot be confined."""
+    if workers.isolation != "landlock+seccomp":
+        pytest.skip(f"isolation here is {workers.isolation}")
+    os.environ.pop("HARNESS_READ_PATHS", None)

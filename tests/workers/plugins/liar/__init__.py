@@ -1,0 +1,1 @@
+"""A plugin that breaks every rule once."""

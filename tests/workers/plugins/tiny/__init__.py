@@ -1,0 +1,3 @@
+"""A well-behaved plugin for the tests."""
+
+__version__ = "1.0"

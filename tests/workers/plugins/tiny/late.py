@@ -1,0 +1,3 @@
+"""Imported when first needed."""
+
+ANSWER = 42.0
