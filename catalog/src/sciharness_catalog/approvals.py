@@ -63,8 +63,10 @@ def approval_text(approval: Approval) -> str:
 def _read(path: Path) -> Approval:
     try:
         approval = _approval(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
-        raise IntegrityError(f"not an approval: {error}", where=f"approvals/{path.name}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise IntegrityError(
+            f"not an approval: {error!r}", where=f"approvals/{path.name}"
+        ) from error
     if path.name != f"{approval.distribution}.json":
         raise IntegrityError(
             f"approves {approval.distribution!r}, not what its name says",

@@ -1,0 +1,1 @@
+"""A module without a final newline, with a word in UTF-8: méthode."""
