@@ -76,6 +76,19 @@ class Findings:
                 placed = evolve(placed, file=problem.file, line=problem.line, column=problem.column)
             self.problems.append(placed)
 
+    def spot(self, section: str, index: int, name: str, key: str | None = None) -> DocumentPath:
+        """Return the path of the entry ``name`` of a list, at ``index`` if all entries are sound.
+
+        ``key`` is the field that holds the name in a list of mappings.
+        """
+        value = self.document.value if self.document is not None else None
+        items = value.get(section) if isinstance(value, dict) else None
+        for place, item in enumerate(items if isinstance(items, list) else ()):
+            found = item.get(key) if key is not None and isinstance(item, dict) else item
+            if found == name:
+                return (section, place)
+        return (section, index)
+
     def sorted_problems(self) -> list[Problem]:
         """Return the problems in the order of their places."""
         return sorted(self.problems, key=_position)

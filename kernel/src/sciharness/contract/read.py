@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from sciharness.contract._build import build_contract, build_input
 from sciharness.contract._consistency import check_consistency, check_input
 from sciharness.contract.document import Document, load_document
 from sciharness.contract.fields import CONTRACT, INPUT
-from sciharness.contract.findings import Findings, raise_for
+from sciharness.contract.findings import Findings, nearest, raise_for
 from sciharness.contract.paths import split_path
 from sciharness.contract.records import Contract, ContractInput
 from sciharness.contract.scalars import BROKEN
@@ -71,8 +71,16 @@ def examine_document(document: Document) -> Reading:
         return Reading(tuple(findings.problems), document)
     check_consistency(values, findings)
     problems = tuple(findings.sorted_problems())
-    doubtful = frozenset(str(split_path(problem.path)[0]) for problem in problems if problem.path)
-    return Reading(problems, document, build_contract(values), doubtful)
+    return Reading(problems, document, build_contract(values), _doubtful(document, problems))
+
+
+def _doubtful(document: Document, problems: Iterable[Problem]) -> frozenset[str]:
+    """Return the top-level fields with problems, misspelled ones by what they were meant as."""
+    broken = {str(split_path(problem.path)[0]) for problem in problems if problem.path}
+    meant = {
+        nearest(name, CONTRACT.fields) for name in document.value if name not in CONTRACT.fields
+    }
+    return frozenset(broken | {name for name in meant if name})
 
 
 def read_contract(path: str | Path) -> tuple[Contract | None, list[Problem]]:
