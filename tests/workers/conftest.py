@@ -75,6 +75,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a plugin that needs a library which is not there."""
+    scratch = tmp_path_factory.mktemp("broken")
+    modules = {"__init__.py": "'''Broken.'''", "plugin.py": "import no_such_library\n"}
+    plugin = 'broken = "harness_broken.plugin"'
+    project = write_project(scratch / "broken", "harness-broken", modules, plugin)
+    build_and_install("broken", project, scratch / "site", scratch)
+    return scratch / "site"
+
+
+@pytest.fixture(scope="session")
 def tiny(site: Path) -> LoadSet:
     """The well-behaved plugin."""
     return load_set(site, "tiny")

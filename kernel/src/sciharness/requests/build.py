@@ -20,7 +20,8 @@ Request = TypeVar("Request")
 
 
 def build_request(
-    request: type[Request], values: Mapping[str, Any]  # Any: JSON values
+    request: type[Request],
+    values: Mapping[str, Any],  # Any: JSON values
 ) -> Request:
     """Return an instance of an attrs class made from JSON values, all defaults filled in.
 

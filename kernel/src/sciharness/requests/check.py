@@ -9,8 +9,9 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sciharness.problems import Problem
@@ -25,11 +26,11 @@ _KINDS = {
     "object": "a mapping",
     "null": "null",
 }
-_BOUNDS = (
-    ("minimum", ">=", lambda value, bound: value >= bound),
-    ("exclusiveMinimum", ">", lambda value, bound: value > bound),
-    ("maximum", "<=", lambda value, bound: value <= bound),
-    ("exclusiveMaximum", "<", lambda value, bound: value < bound),
+_BOUNDS: tuple[tuple[str, str, Callable[[float, float], bool]], ...] = (
+    ("minimum", ">=", operator.ge),
+    ("exclusiveMinimum", ">", operator.gt),
+    ("maximum", "<=", operator.le),
+    ("exclusiveMaximum", "<", operator.lt),
 )
 _SHOWN = 60
 
@@ -55,7 +56,7 @@ def apply_defaults(
 def split_common(
     schema: Mapping[str, Any], values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # Any: JSON Schema and JSON values
-    """Return the values the request class takes, and those of ``seed``, ``workers``, ``time_limit``.
+    """Return the values that the request class takes, and those of the common fields.
 
     A common field that the class declares as well is in both.
     """
@@ -143,18 +144,21 @@ def _check_items(schema: Mapping[str, Any], value: Sequence[Any], path: str) -> 
         yield _problem(path, value, "each item once")
 
 
-def _check_members(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[Problem]:  # Any: JSON
+def _check_members(
+    schema: Mapping[str, Any], value: Any, path: str
+) -> Iterator[Problem]:  # Any: JSON
     known = schema.get("properties", {})
     others = schema.get("additionalProperties", {})
     yield from _check_length(schema, len(value), path, "Properties", "entries")
     for name, item in value.items():
         place = f"{path}.{name}" if path else str(name)
         if not isinstance(name, str):
-            yield Problem("request", path=place, found=f"the key {name!r}", expected="a text as key")
+            yield Problem("request", path=place, found=repr(name), expected="a text as key")
         elif name in known:
             yield from _check(known[name], item, place)
         elif others is False:
-            yield Problem("request", path=place, found="no such field", hint=nearest(name, list(known)))
+            hint = nearest(name, list(known))
+            yield Problem("request", path=place, found="no such field", hint=hint)
         else:
             if "propertyNames" in schema and not fits(schema["propertyNames"], name):
                 yield _unlisted(schema["propertyNames"]["enum"], name, place)

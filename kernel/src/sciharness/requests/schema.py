@@ -131,7 +131,8 @@ def to_json(value: Any) -> Any:  # Any: a default of any type, a JSON value
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if attrs.has(type(value)):
-        return {item.alias: to_json(getattr(value, item.name)) for item in attrs.fields(type(value))}
+        items = attrs.fields(type(value))
+        return {item.alias: to_json(getattr(value, item.name)) for item in items}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
@@ -212,29 +213,38 @@ def _constrain(found: Schema, validator: Any) -> None:  # Any: an attrs validato
     kind, name = found.get("type"), type(validator).__name__
     if name == "_NumberValidator" and kind in ("integer", "number"):
         found[_BOUNDS[validator.compare_op]] = to_json(validator.bound)
-    elif name in ("_MinLengthValidator", "_MaxLengthValidator"):
-        _constrain_length(found, validator, "min" if name == "_MinLengthValidator" else "max")
-    elif name == "_InValidator" and "anyOf" not in found:
-        if kind != "null":
-            found["enum"] = [to_json(option) for option in validator.options]
+    elif name == "_MinLengthValidator":
+        _constrain_length(found, "min", validator.min_length)
+    elif name == "_MaxLengthValidator":
+        _constrain_length(found, "max", validator.max_length)
+    elif name == "_InValidator" and "anyOf" not in found and kind != "null":
+        found["enum"] = [to_json(option) for option in validator.options]
     elif name == "_MatchesReValidator" and kind == "string":
         found["pattern"] = _pattern(validator)
-    elif name == "_DeepIterable" and kind == "array":
-        for one in _flattened(validator.member_validator):
-            for part in (found.get("items"), *found.get("prefixItems", ())):
-                if isinstance(part, dict):
-                    _constrain(part, one)
-        for one in _flattened(validator.iterable_validator):
-            _constrain(found, one)
-    elif name == "_DeepMapping" and kind == "object":
-        for one in _flattened(validator.value_validator):
-            if isinstance(found.get("additionalProperties"), dict):
-                _constrain(found["additionalProperties"], one)
+    elif name in ("_DeepIterable", "_DeepMapping"):
+        _constrain_inside(found, validator)
 
 
-def _constrain_length(found: Schema, validator: Any, side: str) -> None:  # Any: an attrs validator
-    amount = validator.min_length if side == "min" else validator.max_length
-    suffix = {"string": "Length", "array": "Items", "object": "Properties"}.get(found.get("type", ""))
+def _constrain_inside(found: Schema, validator: Any) -> None:  # Any: an attrs validator
+    if found.get("type") == "array" and hasattr(validator, "member_validator"):
+        outside, inside = validator.iterable_validator, validator.member_validator
+        parts = [found.get("items"), *found.get("prefixItems", ())]
+    elif found.get("type") == "object" and hasattr(validator, "value_validator"):
+        outside, inside = validator.mapping_validator, validator.value_validator
+        parts = [found.get("additionalProperties")]
+    else:
+        return
+    for one in _flattened(outside):
+        _constrain(found, one)
+    for one in _flattened(inside):
+        for part in parts:
+            if isinstance(part, dict):
+                _constrain(part, one)
+
+
+def _constrain_length(found: Schema, side: str, amount: int) -> None:
+    suffixes = {"string": "Length", "array": "Items", "object": "Properties"}
+    suffix = suffixes.get(found.get("type", ""))
     if suffix is not None:
         found[side + suffix] = amount
 

@@ -49,6 +49,7 @@ def described(plugin_id: str, offer: Capability | Evaluator) -> Message:
             domain=offer.domain,
             network=offer.network,
             final_data=offer.final_data,
+            charges=tuple(offer.charges),
         )
     return attrs.asdict(operation)
 
@@ -88,7 +89,7 @@ def _operation(plain: Any) -> Operation:  # Any: JSON values
     fields = dict(plain)
     for name, kind in (("inputs", InputSpec), ("outputs", OutputSpec)):
         fields[name] = tuple(_record(kind, item) for item in _listed(fields.get(name, []), name))
-    for name in ("metrics", "trusted_metrics"):
+    for name in ("metrics", "trusted_metrics", "charges"):
         fields[name] = tuple(_listed(fields.get(name, []), name))
     operation = _record(Operation, fields)
     _check_operation(operation)
@@ -138,7 +139,7 @@ def _record(kind: type[Record], plain: Any) -> Record:  # Any: JSON values
 def _listed(value: Any, name: str) -> list[Any]:  # Any: JSON values
     if not isinstance(value, list | tuple):
         raise PluginError(f"{name} has to be a list, got {value!r}")
-    texts = name in ("metrics", "trusted_metrics", "types")
+    texts = name in ("metrics", "trusted_metrics", "charges", "types")
     if texts and not all(isinstance(item, str) for item in value):
         raise PluginError(f"{name} has to be a list of texts, got {value!r}")
     return list(value)

@@ -30,6 +30,7 @@ def child_environment(workspace: Path, threads: int) -> dict[str, str]:
     places = {
         "HOME": home,
         "TMPDIR": workspace / ".tmp",
+        "TEMP": workspace / ".tmp",
         "MPLCONFIGDIR": home / "matplotlib",
         "XDG_CACHE_HOME": home / "cache",
         "XDG_CONFIG_HOME": home / "config",
@@ -40,7 +41,6 @@ def child_environment(workspace: Path, threads: int) -> dict[str, str]:
         **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         **{name: str(threads) for name in _THREAD_COUNTS},
         **{name: str(folder) for name, folder in places.items()},
-        **({"TEMP": str(places["TMPDIR"]), "TMP": str(places["TMPDIR"])} if os.name == "nt" else {}),
         "LC_ALL": "C.UTF-8",
         "PATH": _search_path(),
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -28,9 +28,7 @@ class VerifiedFinder:
     def __init__(self, root: str, files: Mapping[str, bytes]) -> None:
         self.root = root
         self.files = files
-        self.folders = {
-            path[:position] for path in files for position in range(len(path)) if path[position] == "/"
-        }
+        self.folders = {path[:at] for path in files for at in range(len(path)) if path[at] == "/"}
         self.tops = {path.partition("/")[0].removesuffix(".py") for path in files}
 
     def find_spec(

@@ -124,9 +124,7 @@ def restrict(rules: Iterable[tuple[str, int]], *, sockets: bool) -> None:
         0 if sockets else network_rights(version),
         scopes(version) & ~1 if sockets else scopes(version),
     )
-    ruleset = _syscall(
-        _CREATE_RULESET, ctypes.byref(attribute), attribute_size(version), 0
-    )
+    ruleset = _syscall(_CREATE_RULESET, ctypes.byref(attribute), attribute_size(version), 0)
     try:
         for path, rights in rules:
             _add(ruleset, path, rights & handled)

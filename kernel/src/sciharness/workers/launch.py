@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,10 @@ MEBIBYTE = 1024**2
 _SHIM = Path(__file__).with_name("shim.py")
 _SUPERVISED = os.name == "posix"
 _END_SECONDS = 1.5
+
+
+def _paths(given: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(given)
 
 
 @frozen
@@ -46,11 +50,11 @@ class Grants:
     folders must not be readable: if a grant opens one, nothing is started.
     """
 
-    read: tuple[Path, ...] = field(default=(), converter=tuple)
-    write: tuple[Path, ...] = field(default=(), converter=tuple)
-    execute: tuple[Path, ...] = field(default=(), converter=tuple)
+    read: tuple[Path, ...] = field(default=(), converter=_paths)
+    write: tuple[Path, ...] = field(default=(), converter=_paths)
+    execute: tuple[Path, ...] = field(default=(), converter=_paths)
     sockets: bool = False
-    hidden: tuple[Path, ...] = field(default=(), converter=tuple)
+    hidden: tuple[Path, ...] = field(default=(), converter=_paths)
 
     def to_settings(self) -> dict[str, Any]:  # Any: JSON values
         """Return the grants as the shim reads them."""

@@ -49,7 +49,7 @@ def run(plugin: LoadedPlugin, asked: Message, link: Link) -> Message:
         emit=reporter.emit,
         is_cancelled=lambda: link.cancelled,
     )
-    request = build_request(offer.request, asked["request"])
+    request: object = build_request(offer.request, asked["request"])
     try:
         with reporter.attached(context.log):
             outcome = offer.run(request, context)

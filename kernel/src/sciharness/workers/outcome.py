@@ -97,7 +97,9 @@ def is_artifact_name(name: object) -> bool:
     return name.isprintable() and not set(name) & set("/\\:") and len(name.encode()) <= MAX_NAME
 
 
-def collected(folder: Path, outputs: Mapping[str, str], operation: Operation) -> tuple[Produced, ...]:
+def collected(
+    folder: Path, outputs: Mapping[str, str], operation: Operation
+) -> tuple[Produced, ...]:
     """Return the artifacts in ``folder``, which the worker can no longer reach.
 
     Raises:
@@ -145,6 +147,6 @@ def _failed(reason: Reason, message: str) -> ActionFailed:
 def _shown(value: Any) -> str:  # Any: whatever a plugin gave
     try:
         text = repr(value)
-    except Exception:
+    except Exception:  # noqa: BLE001  a plugin's repr may raise anything
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:60] + "..."

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, frozen
 
 from sciharness.contract.records import COUNTED_BUDGET_KEYS
 from sciharness.descriptors import Descriptor, Operation
@@ -23,10 +23,17 @@ from sciharness.workers.confinement import NONE, ConfinementError, probe
 from sciharness.workers.descriptor import descriptor_from_plain
 from sciharness.workers.events import EventCheck
 from sciharness.workers.failures import ActionFailed, ImportFailed
-from sciharness.workers.outcome import Produced, checked_metrics, checked_notes, checked_outputs, collected
+from sciharness.workers.load_set import LoadSet
+from sciharness.workers.outcome import (
+    Produced,
+    checked_metrics,
+    checked_notes,
+    checked_outputs,
+    collected,
+)
 from sciharness.workers.slots import Slot
 from sciharness.workers.wire import Message, input_to_plain
-from sciharness.workers.worker import LoadSet, Worker
+from sciharness.workers.worker import Worker
 from sciharness_catalog.pins import Pin
 
 __all__ = ["ActionFailed", "ImportFailed", "Job", "JobResult", "LoadSet", "Produced", "Workers"]
@@ -219,14 +226,14 @@ class Workers:
         if outputs or any(not spec.optional for spec in job.operation.outputs):
             job.workspace.mkdir(parents=True, exist_ok=True)
             (folder / "outputs").mkdir(exist_ok=True)
-            produced = collected(
-                slots.take_outputs(folder, job.workspace), outputs, job.operation
-            )
+            produced = collected(slots.take_outputs(folder, job.workspace), outputs, job.operation)
         return JobResult(metrics, produced, notes, dict(events.usage), 0.0, 0.0)
 
     def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
         if job.private and job.operation.network:
-            raise PluginError("a plugin with network access is never given labels", where=str(job.pin))
+            raise PluginError(
+                "has network access, so it is never given labels", where=job.operation.name
+            )
         key = (job.pin.plugin_id, job.pin.digest, job.workers, job.operation.network)
         with self._lock:
             idle = self._idle.get(key, [])
@@ -345,13 +352,11 @@ class _Starter:
             start, answer = asked
             try:
                 answer.put(start())
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  raised again where it was asked
                 answer.put(error)
 
 
-def _asked(
-    job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None
-) -> Message:
+def _asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None) -> Message:
     return {
         "operation": job.operation.operation,
         "request": dict(job.request),

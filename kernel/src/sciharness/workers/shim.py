@@ -94,7 +94,7 @@ def _become(settings: dict[str, Any], supervisor: int, status_fd: int) -> NoRetu
             _serve(level)
         os.chdir(settings["cwd"])
         os.execve(settings["argv"][0], settings["argv"], settings["env"])
-    except BaseException as error:  # reported by the supervisor's side of the pipe
+    except BaseException as error:  # noqa: BLE001  reported by the supervisor's side of the pipe
         _tell(status_fd, {"failed": f"{type(error).__name__}: {error}"})
     os._exit(127)
 

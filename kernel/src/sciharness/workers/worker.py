@@ -12,46 +12,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from sciharness.workers.child import Pump, failure_of
-from sciharness.workers.failures import REASONS, ActionFailed, ImportFailed, Reason
 from sciharness.workers.confinement import ConfinementError
+from sciharness.workers.failures import REASONS, ActionFailed, ImportFailed, Reason
 from sciharness.workers.launch import Ending, Grants, Launched, Limits, launch
+from sciharness.workers.load_set import LoadSet
 from sciharness.workers.processes import cpu_seconds
 from sciharness.workers.wire import MAX_ACTION, Message, WireError, decode, encode, read_lines
-from sciharness_catalog.verify import VerifiedPackage
 
 START_SECONDS = 120.0
 _LOOK_SECONDS = 0.05
 _TAIL = 8000
-
-
-@frozen
-class LoadSet:
-    """What a worker may import of ours: the plugin's bytes and those of libraries beside it."""
-
-    package: VerifiedPackage
-    libraries: tuple[VerifiedPackage, ...] = ()
-
-    def messages(self) -> tuple[Message, bytes]:
-        """Return the header that opens a worker, and the bytes that follow it."""
-        header: list[Message] = []
-        bodies: list[bytes] = []
-        for package in (*self.libraries, self.package):
-            header.append(
-                {
-                    "root": str(package.root),
-                    "files": [[name, len(data)] for name, data in package.files.items()],
-                }
-            )
-            bodies.extend(package.files.values())
-        opening = {
-            "plugin_id": self.package.plugin_id,
-            "entry_point": self.package.entry_point,
-            "packages": header,
-        }
-        return opening, b"".join(bodies)
 
 
 @define
@@ -105,7 +78,7 @@ class Worker:
         cancel_seconds: float = 2.0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Message:
-        """Send a message (``None``: only listen) and return the answer; events are handed on as they come.
+        """Send a message (``None``: only listen), hand on events, return the answer.
 
         When ``cancelled`` says so, or ``soft_seconds`` are over, the operation
         is asked to stop; ``cancel_seconds`` after a cancellation, or after
@@ -223,7 +196,7 @@ class Worker:
     def _reported(self, failed: Any) -> ActionFailed:  # Any: JSON values of the worker
         fields = failed if isinstance(failed, dict) else {}
         reason = fields.get("reason")
-        known: Reason = reason if reason in REASONS else "nonsense"  # type: ignore[assignment]
+        known: Reason = reason if reason in REASONS else "nonsense"
         detail = f"{fields.get('detail', '')}\n{self.log_tail()}".strip()
         return ActionFailed(
             str(fields.get("message", "")), reason=known, detail=detail, where=self._where()

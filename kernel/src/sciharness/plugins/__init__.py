@@ -1,0 +1,8 @@
+"""Installed plugins as this installation sees them: listed, leased, admitted, never imported."""
+
+from __future__ import annotations
+
+from sciharness.plugins.facade import Plugins
+from sciharness.plugins.records import Leasable, PluginStatus
+
+__all__ = ["Leasable", "PluginStatus", "Plugins"]

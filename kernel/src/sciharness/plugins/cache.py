@@ -1,0 +1,50 @@
+"""Descriptors kept in the home under the implementation digest."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from sciharness import __version__
+from sciharness.descriptors import Descriptor
+from sciharness.errors import PluginError
+from sciharness.hooks import HOOK_API
+from sciharness.workers.descriptor import descriptor_from_plain, descriptor_to_plain
+from sciharness_catalog.verify import VerifiedPackage
+
+
+def load(folder: Path, package: VerifiedPackage) -> Descriptor | None:
+    """Return the kept descriptor of exactly these bytes, ``None`` if there is none to trust.
+
+    One written by another version of the kernel, a damaged one and one that
+    was put under a wrong name count as none.
+    """
+    try:
+        kept = json.loads(_place(folder, package).read_bytes())
+        if kept["written_by"] != _writer():
+            return None
+        descriptor = descriptor_from_plain(kept["descriptor"])
+    except (OSError, ValueError, KeyError, TypeError, PluginError):
+        return None
+    said = (descriptor.plugin_id, descriptor.version, descriptor.digest)
+    return descriptor if said == (package.plugin_id, package.version, package.digest) else None
+
+
+def save(folder: Path, package: VerifiedPackage, descriptor: Descriptor) -> None:
+    """Keep a descriptor; the file is there whole or not at all."""
+    kept = {"written_by": _writer(), "descriptor": descriptor_to_plain(descriptor)}
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, fresh = tempfile.mkstemp(dir=folder)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(kept, file, allow_nan=False)
+    os.replace(fresh, _place(folder, package))
+
+
+def _place(folder: Path, package: VerifiedPackage) -> Path:
+    return folder / f"{package.digest}-{package.plugin_id}.json"
+
+
+def _writer() -> list[str | int]:
+    return [__version__, HOOK_API]

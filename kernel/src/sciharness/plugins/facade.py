@@ -1,0 +1,211 @@
+"""The one place that answers which capabilities there are and which may be leased."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from sciharness.descriptors import Descriptor, Operation
+from sciharness.errors import HarnessError, PluginError
+from sciharness.plugins import cache
+from sciharness.plugins.records import Leasable, PluginStatus
+from sciharness.requests.check import nearest
+from sciharness.store.home import Home, Transaction
+from sciharness.workers.load_set import LoadSet
+from sciharness_catalog import admission as catalog
+from sciharness_catalog.admission import Admission
+from sciharness_catalog.approvals import approvals
+from sciharness_catalog.distributions import InstalledPlugin, find_plugins
+from sciharness_catalog.errors import NotInstalledError
+from sciharness_catalog.leasing import Lease, find_plugin, lease, load_set
+from sciharness_catalog.pins import Pin
+from sciharness_catalog.verify import VerifiedPackage, read_verified
+
+_TABLES = "sciharness-catalog-1"
+
+
+class Plugins:
+    """The plugins installed here, with what this home decided about them.
+
+    No plugin is imported in this process. What an admitted one offers is asked
+    of a confined worker once and kept under its digest; one that is not
+    admitted is never imported, not even for that.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self._known = approvals()
+        self._leases: dict[str, tuple[Lease, Descriptor]] = {}
+        home.ensure_tables(_TABLES, catalog.create_tables)
+
+    def listing(self) -> tuple[PluginStatus, ...]:
+        """Return every plugin ID that an installed distribution claims, by ID.
+
+        Raises:
+            IntegrityError: the record of decisions is broken.
+        """
+        return tuple(self._status(plugin) for plugin in find_plugins())
+
+    def show(self, plugin_id: str) -> PluginStatus:
+        """Return one plugin.
+
+        Raises:
+            NotInstalledError: no distribution claims the ID.
+        """
+        return self._status(find_plugin(plugin_id, known=self._known))
+
+    def lease(self, name: str, pin: Pin | None = None) -> Leasable:
+        """Return the capability ``plugin_id.operation``, of exactly ``pin`` if one is given.
+
+        Raises:
+            NotInstalledError: no plugin of that ID, or it has no such operation.
+            NotAdmittedError, WrongVersionError, DigestDiffersError,
+            EditableError, TwoClaimantsError, IntegrityError: it may not load.
+            PluginError: it may load, but it does not.
+        """
+        plugin_id, _, wanted = name.rpartition(".")
+        if not plugin_id:
+            hint = "A capability is named PLUGIN_ID.OPERATION; see `harness plugin list`."
+            raise NotInstalledError("is no capability name", where=name, hint=hint)
+        held, descriptor = self._leased(plugin_id, pin)
+        operations = {one.operation: one for one in descriptor.operations}
+        if wanted not in operations:
+            raise NotInstalledError(
+                f"offers no operation {wanted!r}",
+                where=f"{plugin_id} {held.package.version}",
+                hint=nearest(wanted, list(operations)),
+            )
+        operation = operations[wanted]
+        granted = held.admission.trusted_metrics and operation.kind == "evaluator"
+        return Leasable(
+            operation=operation,
+            pin=Pin(plugin_id, held.package.version, wanted, held.package.digest),
+            origin=held.admission.origin,
+            trusted_metrics=frozenset(operation.trusted_metrics if granted else ()),
+            trusted_labels=held.admission.trusted_labels and operation.final_data,
+            load=lambda: self._load_set(held),
+        )
+
+    def admit(
+        self,
+        plugin_id: str,
+        *,
+        trust_metrics: bool = False,
+        trust_labels: bool = False,
+    ) -> PluginStatus:
+        """Record that exactly the installed bytes may load, and return the plugin.
+
+        Raises:
+            HarnessError: it is not installed, or its files cannot be verified.
+        """
+        plugin = find_plugin(plugin_id, known=self._known)
+        package = read_verified(plugin)
+        with self.home.writing() as tx:
+            catalog.admit(
+                tx.connection,
+                package,
+                trust_metrics=trust_metrics,
+                trust_labels=trust_labels,
+                at=self.home.now(),
+                known=self._known,
+            )
+            _bind(tx)
+        self._leases.pop(plugin_id, None)
+        return self._status(plugin)
+
+    def revoke(self, plugin_id: str) -> None:
+        """Record that the plugin ID may no longer load, ours included.
+
+        Raises:
+            NotAdmittedError: there is nothing to revoke.
+        """
+        with self.home.writing() as tx:
+            catalog.revoke(tx.connection, plugin_id, at=self.home.now(), known=self._known)
+            _bind(tx)
+        self._leases.pop(plugin_id, None)
+
+    def _status(self, plugin: InstalledPlugin) -> PluginStatus:
+        package: VerifiedPackage | None = None
+        try:
+            package = read_verified(plugin)
+        except HarnessError:
+            package = None  # the admission below says why
+        said = catalog.admission(self.home.connection(), plugin, package, known=self._known)
+        state, reason = str(said.state), said.reason
+        operations: tuple[Operation, ...] = ()
+        if package is not None and said.state == "admitted":
+            try:
+                operations = self._descriptor(plugin, package).operations
+            except HarnessError as error:
+                state, reason = "broken", str(error)
+        return _status_of(plugin, said, state, reason, operations)
+
+    def _leased(self, plugin_id: str, pin: Pin | None) -> tuple[Lease, Descriptor]:
+        found = self._leases.get(plugin_id)
+        if found is None or (pin is not None and pin.digest != found[0].package.digest):
+            held = lease(self.home.connection(), plugin_id, pin=pin, known=self._known)
+            found = (held, self._descriptor(held.plugin, held.package))
+            self._leases[plugin_id] = found
+        return found
+
+    def _load_set(self, held: Lease) -> LoadSet:
+        own, *libraries = load_set(held.plugin, held.package, known=self._known)
+        return LoadSet(own, tuple(libraries))
+
+    def _descriptor(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
+        folder = self.home.plugins / "descriptors"
+        descriptor = cache.load(folder, package)
+        if descriptor is None:
+            descriptor = self._asked(plugin, package)
+            cache.save(folder, package, descriptor)
+        return descriptor
+
+    def _asked(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
+        from sciharness.workers.pool import Workers  # only a cold cache needs workers
+
+        own, *libraries = load_set(plugin, package, known=self._known)
+        scratch = Path(tempfile.mkdtemp(prefix="describe-", dir=self.home.temporary))
+        try:
+            with Workers(scratch, hidden=(self.home.path,)) as workers:
+                descriptor = workers.describe(LoadSet(own, tuple(libraries)))
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        _check_hook_api(descriptor)
+        return descriptor
+
+
+def _status_of(
+    plugin: InstalledPlugin,
+    said: Admission,
+    state: str,
+    reason: str | None,
+    operations: tuple[Operation, ...],
+) -> PluginStatus:
+    return PluginStatus(
+        id=plugin.plugin_id,
+        version=plugin.version,
+        distribution=plugin.distribution,
+        origin=said.origin,
+        state=state,
+        digest=said.digest,
+        trusted_metrics=said.trusted_metrics,
+        reason=reason,
+        operations=operations,
+    )
+
+
+def _bind(tx: Transaction) -> None:
+    """Bind the newest decision into the home's head, so that a set-back database is noticed."""
+    tx.record_head("catalog", catalog.head(tx.connection).hash)
+
+
+def _check_hook_api(descriptor: Descriptor) -> None:
+    from sciharness.hooks import HOOK_API
+
+    if descriptor.hook_api != HOOK_API:
+        raise PluginError(
+            f"is written for HOOK_API {descriptor.hook_api}, this kernel has {HOOK_API}",
+            where=f"{descriptor.plugin_id} {descriptor.version}",
+            hint="Install a version of it that fits this kernel.",
+        )
