@@ -26,7 +26,7 @@ from sciharness.store.errors import storing
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
 from sciharness.store.vault import Vault
-from sciharness_catalog.canonical import Json, canonical_json
+from sciharness_catalog.canonical import canonical_json
 
 _TEXT = """\
 This folder is the record of one run of sciharness: {run_id}
@@ -131,8 +131,7 @@ def _chunks(path: Path) -> Iterator[memoryview]:
 
 
 def _state_bytes(state: Mapping[str, Any]) -> bytes:  # Any: JSON values
-    plain: Json = dict(state)
-    return canonical_json(plain)
+    return canonical_json(dict(state))
 
 
 def _check_names(extra: Mapping[str, bytes]) -> None:

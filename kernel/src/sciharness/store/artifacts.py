@@ -20,7 +20,7 @@ from sciharness.store._files import (
 )
 from sciharness.store.errors import storing
 from sciharness.store.home import Home
-from sciharness_catalog.canonical import Json, canonical_json
+from sciharness_catalog.canonical import canonical_json
 
 __all__ = ["ArtifactStore", "Blob", "artifact_id"]
 
@@ -33,7 +33,8 @@ def artifact_id(type: str, name: str, sha256: str, action_index: int) -> str:
 
     ``action_index`` is the index of the producing action, -1 for an input.
     """
-    value: Json = {"action": action_index, "name": name, "sha256": sha256, "type": type}
+    texts = {"name": name, "sha256": sha256, "type": type}
+    value: dict[str, str | int] = {**texts, "action": action_index}
     return sha256_of(b"artifact-v1\n" + canonical_json(value)).hexdigest()
 
 

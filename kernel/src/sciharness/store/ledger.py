@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from sciharness.errors import IntegrityError
 from sciharness.store.home import Home, Transaction
-from sciharness_catalog.canonical import Json, canonical_json
+from sciharness_catalog.canonical import canonical_json
 
 _COLUMNS = "id, subject, target, look, predictor, split, run_id, overridden"
 
@@ -53,7 +53,7 @@ def predictor_digest(
     ``model``, ``inference`` and ``final_inputs`` are SHA-256 digests in hex,
     ``arguments`` the declared ones, as JSON values.
     """
-    value: Json = {
+    value: dict[str, Any] = {  # Any: JSON values
         "arguments": dict(arguments),
         "final_inputs": final_inputs,
         "inference": inference,
@@ -124,7 +124,7 @@ class Ledger:
     def settle(
         self,
         look: Look,
-        result: Json,
+        result: Any,  # Any: a JSON value
         evaluation: str = "",
         tx: Transaction | None = None,
     ) -> None:
