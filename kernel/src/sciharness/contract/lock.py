@@ -7,14 +7,14 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from attrs import asdict, field, frozen
 
 from sciharness.contract.document import Document, load_document
 from sciharness.contract.findings import Findings
+from sciharness.contract.paths import show_path
 from sciharness.contract.scalars import BROKEN, OneOf, Text
 from sciharness.contract.shapes import Field, MapOf, Record
 from sciharness.errors import ContractError, IntegrityError
@@ -95,6 +95,9 @@ def write_lock(path: Path, lock: Lock) -> None:
             os.link(staged, path)
         except FileExistsError:
             check_lock(path, lock)
+        except OSError:  # a file system without links
+            check_lock(path, lock)
+            os.replace(staged, path)
 
 
 def update_lock(path: Path, lock: Lock) -> None:
@@ -128,39 +131,42 @@ def check_lock(path: Path, current: Lock) -> None:
 
 def drift(locked: Lock, current: Lock, where: str = "contract.lock") -> tuple[Problem, ...]:
     """Return one problem for each pin or digest that differs from the lock."""
-    changes: list[Problem] = []
+    pairs = [("contract", locked.contract, current.contract, _CONTRACT_FOLLOWS)]
+    pairs += _pairs("inputs", locked.inputs, current.inputs, _INPUT_FOLLOWS)
+    pairs += _pairs("pins", locked.pins, current.pins, _PIN_FOLLOWS)
+    return tuple(
+        Problem("integrity", where, None, None, path, found, expected, f"{follows} {_UPDATE}")
+        for path, expected, found, follows in pairs
+        if expected != found
+    )
 
-    def note(path: str, expected: str | None, found: str | None, follows: str) -> None:
-        if expected == found:
-            return
-        before, now = _said(expected, "not in the lock"), _said(found, "no longer used")
-        changes.append(
-            Problem("integrity", where, None, None, path, now, before, f"{follows} {_UPDATE}")
+
+def _pairs(
+    section: str, locked: Mapping[str, str], current: Mapping[str, str], follows: str
+) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            show_path((section, name)),
+            locked.get(name, "not in the lock"),
+            current.get(name, "no longer used"),
+            follows,
         )
-
-    note("contract", locked.contract, current.contract, _CONTRACT_FOLLOWS)
-    for name in sorted(locked.inputs.keys() | current.inputs.keys()):
-        found = current.inputs.get(name)
-        note(f"inputs.{name}", locked.inputs.get(name), found, _INPUT_FOLLOWS)
-    for name in sorted(locked.pins.keys() | current.pins.keys()):
-        note(f"pins.{name}", locked.pins.get(name), current.pins.get(name), _PIN_FOLLOWS)
-    return tuple(changes)
+        for name in sorted(locked.keys() | current.keys())
+    ]
 
 
 _CONTRACT_FOLLOWS = (
     "The contract says something else than when it was locked: a new run starts, "
     "and looks at the same final labels stay counted."
 )
-_INPUT_FOLLOWS = "The file changed: its new bytes are split anew and have looks of their own at the final labels."
+_INPUT_FOLLOWS = (
+    "The file changed: its new bytes are split anew, and looks at their final labels count anew."
+)
 _PIN_FOLLOWS = "The installed implementation is another one: earlier results are not comparable."
 
 
-def _said(value: str | None, absent: str) -> str:
-    return absent if value is None else value
-
-
 @contextlib.contextmanager
-def _staged(path: Path, lock: Lock) -> Any:  # Any: the generator of a context manager
+def _staged(path: Path, lock: Lock) -> Iterator[Path]:
     """Give a complete, durable file beside ``path`` and take away what is left of it."""
     name = ""
     try:
@@ -168,8 +174,8 @@ def _staged(path: Path, lock: Lock) -> Any:  # Any: the generator of a context m
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(lock.to_text())
             stream.flush()
-            os.fchmod(stream.fileno(), 0o644)
             os.fsync(stream.fileno())
+        os.chmod(name, 0o644)
         yield Path(name)
     except OSError as fault:
         raise ContractError(
