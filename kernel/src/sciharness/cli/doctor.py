@@ -100,9 +100,11 @@ def _isolation() -> Facts:
 
 
 def _sqlite() -> Facts:
+    from attrs import asdict
+
     from sciharness.store.sqlite_facts import sqlite_facts
 
-    return dict(sqlite_facts())
+    return asdict(sqlite_facts())
 
 
 def _plugins(home: Home) -> Facts:
@@ -116,5 +118,11 @@ def _plugins(home: Home) -> Facts:
 
 def _home(home: Home, full: bool) -> Facts:
     from sciharness.store.fsck import fsck
+    from sciharness.store.runs import Runs
 
-    return dict(fsck(home, full=full))
+    facts: Facts = {"path": str(home.path), "runs": len(Runs(home).listing()), "problems": []}
+    if full:
+        report = fsck(home)
+        facts.update(report.to_dict())
+        facts["problems"] = [str(problem) for problem in report.problems]
+    return facts

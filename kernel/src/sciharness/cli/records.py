@@ -115,7 +115,7 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
     if path.exists():
         from sciharness.export import verify_export
 
-        report = verify_export(path)
+        report = verify_export(path).to_dict()
     else:
         from sciharness.runtime.control import verify_run
 
@@ -136,15 +136,14 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
 @click.pass_context
 def export(ctx: click.Context, run: str, out: Path | None, json_output: bool) -> None:
     """Write a run into one folder or ZIP that can be verified anywhere."""
-    from sciharness.export import build_export
+    from sciharness.runtime.control import export_run
     from sciharness.store.runs import Runs
 
     with opened(ctx) as home:
-        found = Runs(home).find(run)
-        target = out or Path(f"{found.run_id}-export")
-        written = build_export(home, found.run_id, target, zip=target.suffix == ".zip")
+        run_id = Runs(home).find(run).run_id
+        written = export_run(home, run_id, out or Path(f"{run_id}-export"))
     if json_output:
-        print_json({"run_id": found.run_id, "export": str(written.resolve())})
+        print_json({"run_id": run_id, "export": str(written.resolve())})
     else:
         click.echo(str(written))
 

@@ -56,7 +56,7 @@ def run(
             from sciharness.cli.contract import print_check
 
             return print_check(home, contract, json_output)
-        run_id = None if fresh else unfinished_run(home, contract)
+        run_id = None if fresh else unfinished_run(home, contract, tell=say)
         if run_id is not None:
             say(f"continuing the unfinished run {run_id} (start anew with --fresh)")
         else:
@@ -68,6 +68,7 @@ def run(
             spend_holdout=spend_holdout,
             json_output=json_output,
             export_to=export_to,
+            hidden=(contract.resolve().parent,),
             command=f"`harness run {contract}`",
         )
 
@@ -154,6 +155,7 @@ def carry(
     spend_holdout: bool,
     json_output: bool,
     command: str,
+    hidden: tuple[Path, ...] = (),
     export_to: Path | None = None,
 ) -> int:
     """Carry a run to its end, print it, and return the exit code."""
@@ -170,6 +172,7 @@ def carry(
             spend_holdout=spend_holdout,
             tell=say,
             stop=stop,
+            hidden=hidden,
             export_to=export_to,
         )
     view, state = view_of(home, run_id)

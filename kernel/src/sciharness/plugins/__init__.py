@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from sciharness.plugins.builtin import builtin_pins, builtin_plugins
 from sciharness.plugins.facade import Plugins
 from sciharness.plugins.records import Leasable, PluginStatus
 
-__all__ = ["Leasable", "PluginStatus", "Plugins"]
+__all__ = ["Leasable", "PluginStatus", "Plugins", "builtin_pins", "builtin_plugins"]

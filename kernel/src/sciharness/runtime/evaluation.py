@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
+import json
+import shutil
+from typing import Any
 
 from attrs import evolve
 
-from sciharness.contract.steps import PlannedStep
+from sciharness.contract.records import ContractInput
+from sciharness.contract.steps import Binding, PlannedStep
 from sciharness.errors import ContractError
-from sciharness.plugin import Input
 from sciharness.plugins import Leasable
 from sciharness.runtime import execute
+from sciharness.runtime.execute import COMMON
 from sciharness.runtime.final import (
+    digest_of,
     evaluate_final,
     freeze,
     judge_input,
     label_meta,
     predict,
-    predictor_digest,
     undefined_metrics,
 )
 from sciharness.runtime.inputs import predictor_artifacts, predictor_folder, resolve, staged_input
-from sciharness.runtime.records import (
-    FINAL,
-    ActionRecord,
-    ArtifactRef,
-    SealedTarget,
-    StagedInput,
-    to_plain,
-)
+from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, StagedInput, to_plain
 from sciharness.runtime.session import Session
-from sciharness.store.artifacts import artifact_id
+from sciharness.runtime.staging import LABELS, Staged, sealed_target, store_view
 from sciharness.store.vault import Vault
-from sciharness.tables import split_labels
-from sciharness.workers.pool import JobResult
+from sciharness.tables import prepare_final, split_labels
+from sciharness.workers.pool import JobResult, Produced
 from sciharness_catalog.canonical import canonical_json
 
 
@@ -93,19 +89,25 @@ def make_final_data(
     """
     producer = step.bindings["predictor"].name
     artifacts = predictor_artifacts(step.id, session.state.artifacts_of(producer))
-    digest = predictor_digest(artifacts, "")
+    digest = digest_of(artifacts, "")
     seed = generated_seed(session.state.contract.seed, digest)
     sealed_record = evolve(record, request={**record.request, "seed": seed})
     inputs = resolve(session, step, lease.operation)
     job = execute.job_for(session, sealed_record, lease, inputs)
     result, usage = execute.work(session, sealed_record, job)
-    staged, others = _seal_generated(session, sealed_record, step, result, digest)
-    kept = evolve(result, artifacts=tuple(others))
+    sealed, others = _seal_generated(session, sealed_record, step, result)
+    kept = evolve(result, artifacts=others)
     references = execute.ingest(session, sealed_record, kept)
     event = execute.finished(
         sealed_record, kept, usage, references, group=lease.operation.group
     )
-    session.record(("FinalDataSealed", {"input": to_plain(staged)}), *session.judged([event]))
+    body = {
+        "input": to_plain(sealed.staged),
+        "artifacts": [to_plain(item) for item in sealed.staged.views.values()],
+    }
+    with session.home.writing() as tx:
+        Vault(session.home).bind(session.state.run_id, step.id, sealed.vault_key, tx=tx)
+        session.record(("FinalDataSealed", body), *session.judged([event]), tx=tx)
 
 
 def generated_seed(seed: int, digest: str) -> int:
@@ -115,38 +117,65 @@ def generated_seed(seed: int, digest: str) -> int:
 
 
 def _seal_generated(
-    session: Session, record: ActionRecord, step: PlannedStep, result: JobResult, digest: str
-) -> tuple[StagedInput, list[object]]:
+    session: Session, record: ActionRecord, step: PlannedStep, result: JobResult
+) -> tuple[Staged, tuple[Produced, ...]]:
     tables = [item for item in result.artifacts if item.type == "DATASET"]
     if len(tables) != 1:
         raise ContractError(
             f"the step has to write exactly one DATASET, it wrote {len(tables)}",
             where=f"steps.{step.id}",
         )
-    source = Input(name=step.id, path=tables[0].path, type="DATASET")
+    made = tables[0]
     folder = session.workspace(record.index) / "sealed"
-    folder.mkdir(exist_ok=True)
-    target, task = _card_target(session, step)
-    prepared = _split_generated(source, folder, target, task)
-    final = _stage(session, record, step, prepared.final_inputs, "final_inputs.csv")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    prepared = prepare_final(made.path, _card_spec(session, step, made.name), folder)
+    made.path.unlink()
+    assert prepared.final_inputs is not None and prepared.labels is not None
+    view = store_view(session.home, step.id, "final_inputs.csv", prepared.final_inputs, record.index)
     staged = StagedInput(
         name=step.id,
         role="labelled_table",
         type="DATASET",
-        sha256=final.sha256,
-        size=final.size,
-        views={FINAL: final},
+        sha256=view.sha256,
+        size=view.size,
+        views={FINAL: view},
         table=prepared.table,
-        sealed=SealedTarget(
-            target=target,
-            reason="generated after the predictor was frozen",
-            rows_train=0,
-            rows_final=prepared.rows_final,
-            split="generated",
-            vault_key=Vault(session.home).seal({"labels.csv": prepared.labels}),
-            facts=prepared.facts,
-        ),
-        meta={"ledger_source": _ledger_source(session, record, step)},
+        sealed=evolve(sealed_target(prepared), reason="made after the predictor was frozen"),
+        meta={"ledger_subject": _generated_subject(session, record, step)},
     )
-    tables[0].path.unlink()
-    return staged, [item for item in result.artifacts if item is not tables[0]]
+    key = Vault(session.home).seal({LABELS: prepared.labels})
+    return Staged(staged, key), tuple(item for item in result.artifacts if item is not made)
+
+
+def _card_spec(session: Session, step: PlannedStep, file_name: str) -> ContractInput:
+    producer = step.bindings["predictor"].name
+    artifacts = predictor_artifacts(step.id, session.state.artifacts_of(producer))
+    source = next(item for item in artifacts if item.type == "model_card")
+    card = json.loads(session.store.path(source.sha256, verified=True).read_text("utf-8"))
+    return ContractInput(
+        name=step.id,
+        path=file_name,
+        role="labelled_table",
+        task=card["task"],
+        target=card["target"]["name"],
+        features=tuple(column["name"] for column in card["columns"]),
+    )
+
+
+def _generated_subject(session: Session, record: ActionRecord, step: PlannedStep) -> str:
+    """Return the ledger's subject: digests of all inputs but the predictor, request without seed."""
+    request = {name: value for name, value in record.request.items() if name not in COMMON}
+    inputs = {
+        name: [item.sha256 for item in _sources(session, binding)]
+        for name, binding in step.bindings.items()
+        if name != "predictor"
+    }
+    facts: dict[str, Any] = {"use": step.operation, "request": request, "inputs": inputs}
+    return hashlib.sha256(canonical_json(facts)).hexdigest()
+
+
+def _sources(session: Session, binding: Binding) -> list[ArtifactRef]:
+    if binding.source == "input":
+        return list(session.state.inputs[binding.name].views.values())
+    return session.state.artifacts_of(binding.name)

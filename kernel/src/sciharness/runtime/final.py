@@ -183,7 +183,7 @@ def ledger_key(staged: StagedInput) -> LedgerKey:
 
 def _evaluation_digest(record: ActionRecord) -> str:
     request = {key: value for key, value in record.request.items() if key not in COMMON}
-    facts = {"pin": record.pin, "request": request}
+    facts: dict[str, Any] = {"pin": record.pin, "request": request}  # Any: JSON values
     return hashlib.sha256(canonical_json(facts)).hexdigest()
 
 

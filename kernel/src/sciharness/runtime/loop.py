@@ -58,7 +58,7 @@ def _research(session: Session) -> Ending:
 
 
 def _stop_if_asked(session: Session) -> None:
-    if session.cancelled():
+    if session.asked_to_stop() or session.cancelled():
         session.record(("RunInterrupted", {"reason": "asked to stop"}))
         raise Interrupted
 

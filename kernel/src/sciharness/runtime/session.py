@@ -10,8 +10,8 @@ from attrs import define, field
 
 from sciharness.contract.steps import PlannedStep
 from sciharness.plugins import Leasable
-from sciharness.runtime.criteria import judge
-from sciharness.runtime.records import to_plain
+from sciharness.runtime.criteria import MetricValue, judge
+from sciharness.runtime.records import from_plain, to_plain
 from sciharness.runtime.state import RunState
 from sciharness.store.artifacts import ArtifactStore
 from sciharness.store.events import EventLog
@@ -25,8 +25,8 @@ NewEvent = tuple[str, Mapping[str, Any]]  # Any: JSON values
 class Session:
     """Home, record, leases and workers of one living run.
 
-    ``tell`` takes a line for the person (stderr), ``cancelled`` says whether
-    the run has been asked to stop at once.
+    ``tell`` takes a line for the person (stderr); ``asked_to_stop`` says whether
+    the run is to stop at the next safe point, ``cancelled`` whether at once.
     """
 
     home: Home
@@ -38,6 +38,7 @@ class Session:
     state: RunState
     tell: Callable[[str], None] = field(default=lambda line: None)
     cancelled: Callable[[], bool] = field(default=lambda: False)
+    asked_to_stop: Callable[[], bool] = field(default=lambda: False)
     workers: int = 1
     spend_holdout: bool = False
 
@@ -58,9 +59,6 @@ class Session:
         undefined = dict(self.state.undefined)
         for kind, body in events:
             if kind == "ActionFinished":
-                from sciharness.runtime.criteria import MetricValue
-                from sciharness.runtime.records import from_plain
-
                 ahead.extend(from_plain(MetricValue, item) for item in body["metrics"])
                 undefined.update(body.get("undefined", {}))
         verdicts = judge(self.state.contract.acceptance, ahead, undefined)

@@ -1,0 +1,161 @@
+"""Commands about plugins: list, show, admit, revoke, verify."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sciharness.cli.common import as_json, opened
+from sciharness.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from sciharness.descriptors import Operation
+    from sciharness.plugins import PluginStatus
+
+PLUGIN = click.argument("plugin_id", metavar="ID")
+
+
+@click.group(epilog="Example: harness plugin list --json")
+def plugin() -> None:
+    """Show, admit and verify plugins; nothing here imports plugin code."""
+
+
+@plugin.command("list", epilog="Example: harness plugin list")
+@as_json
+@click.pass_context
+def list_plugins(ctx: click.Context, json_output: bool) -> None:
+    """List the installed plugins and whether they may load."""
+    from sciharness.plugins import Plugins, builtin_plugins
+
+    with opened(ctx) as home:
+        entries = (*builtin_plugins(), *Plugins(home).listing())
+    if json_output:
+        print_json({"plugins": [entry.to_dict() for entry in entries]})
+        return
+    for entry in entries:
+        trust = ", trusted metrics" if entry.trusted_metrics else ""
+        click.echo(f"{entry.id} {entry.version}  {entry.state} ({entry.origin}{trust})")
+        for name in entry.capabilities:
+            click.echo(f"    {name}")
+        if entry.reason:
+            click.echo(f"    {entry.reason}")
+
+
+@plugin.command(epilog="Example: harness plugin show symbolic_regression --json")
+@PLUGIN
+@as_json
+@click.pass_context
+def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
+    """Show one plugin: its digest and, per capability, inputs, outputs, metrics, parameters."""
+    from sciharness.plugins import Plugins
+
+    with opened(ctx) as home:
+        entry = Plugins(home).show(plugin_id)
+    if json_output:
+        print_json({**entry.to_dict(), "operations": [_card(entry, one) for one in entry.operations]})
+        return
+    click.echo(f"{entry.id} {entry.version} ({entry.distribution})")
+    click.echo(f"{entry.state}, {entry.origin}, digest {entry.digest}")
+    if entry.reason:
+        click.echo(entry.reason)
+    for operation in entry.operations:
+        _print_operation(_card(entry, operation))
+
+
+def _card(entry: PluginStatus, operation: Operation) -> dict[str, Any]:  # Any: JSON values
+    granted = entry.trusted_metrics and operation.kind == "evaluator"
+    return {
+        "name": operation.name,
+        "summary": operation.summary,
+        "group": operation.group,
+        "class": "domain" if operation.domain else "core",
+        "domain": operation.domain or None,
+        "kind": operation.kind,
+        "trusted": granted,
+        "trusted_metrics": list(operation.trusted_metrics) if granted else [],
+        "consumes": sorted({kind for item in operation.inputs for kind in item.types}),
+        "produces": sorted({item.type for item in operation.outputs}),
+        "inputs": [
+            {"name": item.name, "types": list(item.types), "optional": item.optional}
+            for item in operation.inputs
+        ],
+        "outputs": [{"name": item.name, "type": item.type} for item in operation.outputs],
+        "metrics": list(operation.metrics),
+        "network": operation.network,
+        "request": dict(operation.request_schema),
+    }
+
+
+def _print_operation(card: dict[str, Any]) -> None:  # Any: JSON values
+    trust = ", trusted metrics" if card["trusted"] else ""
+    click.echo(f"\n{card['name']}: {card['summary']}")
+    click.echo(f"  group: {card['group']} ({card['class']}{trust})")
+    click.echo(f"  takes: {', '.join(item['name'] for item in card['inputs']) or 'nothing'}")
+    click.echo(f"  writes: {', '.join(item['name'] for item in card['outputs']) or 'nothing'}")
+    click.echo(f"  reports: {', '.join(card['metrics']) or 'no metrics'}")
+    for name, field in card["request"].get("properties", {}).items():
+        default = f" (default {field['default']!r})" if "default" in field else " (required)"
+        click.echo(f"  {name}{default}: {field.get('description', '')}")
+
+
+@plugin.command(epilog="Example: harness plugin admit my_plugin")
+@PLUGIN
+@click.option("--trust-metrics", is_flag=True, help="Let its evaluators report trusted metrics.")
+@click.option("--trust-labels", is_flag=True, help="Let it make final data sets.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show the digest; admit nothing.")
+@click.pass_context
+def admit(
+    ctx: click.Context, plugin_id: str, trust_metrics: bool, trust_labels: bool, dry_run: bool
+) -> None:
+    """Let exactly the installed bytes of a plugin load in this home."""
+    from sciharness.plugins import Plugins
+
+    with opened(ctx) as home:
+        plugins = Plugins(home)
+        entry = (
+            plugins.show(plugin_id)
+            if dry_run
+            else plugins.admit(plugin_id, trust_metrics=trust_metrics, trust_labels=trust_labels)
+        )
+    click.echo(f"{entry.id} {entry.version} {entry.digest}")
+    if dry_run:
+        say("nothing was admitted")
+        return
+    say(f"{entry.state}: " + (", ".join(entry.capabilities) or str(entry.reason)))
+    if any(operation.network for operation in entry.operations):
+        say("it asks for the network: its workers keep their sockets and never get labels")
+
+
+@plugin.command(epilog="Example: harness plugin revoke my_plugin")
+@PLUGIN
+@click.pass_context
+def revoke(ctx: click.Context, plugin_id: str) -> None:
+    """Take the admission of a plugin back; runs that pin it cannot go on."""
+    from sciharness.plugins import Plugins
+
+    with opened(ctx) as home:
+        Plugins(home).revoke(plugin_id)
+    say(f"revoked: {plugin_id}")
+
+
+@plugin.command(epilog="Example: harness plugin verify")
+@click.argument("plugin_id", metavar="[ID]", required=False)
+@as_json
+@click.pass_context
+def verify(ctx: click.Context, plugin_id: str | None, json_output: bool) -> int:
+    """Re-hash installed plugins and compare them with what was admitted; exit code 7 if not."""
+    from sciharness.plugins import Plugins
+
+    with opened(ctx) as home:
+        plugins = Plugins(home)
+        entries = [plugins.show(plugin_id)] if plugin_id else list(plugins.listing())
+    bad = [entry for entry in entries if entry.state in {"refused", "broken"}]
+    if json_output:
+        print_json({"plugins": [entry.to_dict() for entry in entries], "ok": not bad})
+    else:
+        for entry in entries:
+            click.echo(f"{entry.id} {entry.version} {entry.state} {entry.digest}")
+            if entry.reason:
+                click.echo(f"    {entry.reason}")
+    return 7 if bad else 0
