@@ -1,2 +1,3 @@
-"""First-party capability package."""
+"""Reports for sciharness: one offline HTML page, Markdown, and the plots of both."""
+
 __version__ = "0.1.0"

@@ -1,0 +1,132 @@
+"""The formula: typeset, with its constants, symbols and valid domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sciharness.errors import HarnessError
+from sciharness_publisher.expression import Expression, names_in, parse
+from sciharness_reporting import mathml
+from sciharness_reporting.document import (
+    Block,
+    Code,
+    Formula,
+    Line,
+    Maths,
+    Paragraph,
+    Section,
+    section,
+    table,
+)
+from sciharness_reporting.findings import Candidate, Formulas
+from sciharness_reporting.record import mapping
+from sciharness_reporting.story import Story
+from sciharness_reporting.text import DASH, label, number
+
+_DIGITS = 5
+
+
+def formula(story: Story) -> Section | None:
+    """Return the chosen formula and everything needed to use it."""
+    formulas = story.formulas
+    if formulas is None:
+        return None
+    chosen = formulas.choice
+    if chosen is None:
+        return section("formula", "The formula", Paragraph("The search chose no formula.", "warn"))
+    tree = _tree(chosen.formula)
+    return section(
+        "formula",
+        "The formula",
+        _typeset(formulas, chosen, tree),
+        _symbols(story, formulas, chosen, tree),
+        _outside(story),
+        _constants(chosen),
+    )
+
+
+def _tree(text: str) -> Expression | None:
+    try:
+        return parse(text)
+    except (HarnessError, RecursionError):
+        return None
+
+
+def _typeset(formulas: Formulas, chosen: Candidate, tree: Expression | None) -> Block:
+    name = formulas.target.split(" [")[0] or "y"
+    text = f"{formulas.target} = {chosen.formula}"
+    if tree is None:
+        return Formula("", text, caption="This formula could not be typeset.")
+    return Formula(
+        mathml.equation(name, tree, _DIGITS),
+        text,
+        chosen.latex if _is_plain_latex(chosen.latex) else "",
+        f"Typeset with constants to {_DIGITS} digits; the text holds them exactly. "
+        "log is the natural logarithm, angles are in radians.",
+    )
+
+
+def _is_plain_latex(latex: str) -> bool:
+    """Return whether LaTeX can stand in a math block: one line, nothing that ends or links."""
+    return bool(latex) and not any(mark in latex for mark in ("`", "$", "\n", "\\href", "\\url"))
+
+
+def _symbols(
+    story: Story, formulas: Formulas, chosen: Candidate, tree: Expression | None
+) -> Block | None:
+    used = names_in(tree) if tree is not None else ()
+    known = {name: formulas.symbols.get(name, name) for name in used}
+    units = {column.name: column.unit for column in story.visible.features} if story.visible else {}
+    return table(
+        "Symbols and valid domain",
+        ("Symbol", "Column", "Unit", "From", "To"),
+        [_symbol(name, column, units, chosen.domain) for name, column in known.items()],
+        numeric=("From", "To"),
+    )
+
+
+def _symbol(
+    name: str,
+    column: str,
+    units: Mapping[str, str],
+    domain: Mapping[str, tuple[float, float]],
+) -> tuple[Line, ...]:
+    plain = column if column in units or column in domain else column.split(" [")[0]
+    _, _, rest = column.partition(" [")
+    unit = units.get(plain) or rest.rstrip("]")
+    low, high = domain.get(plain) or domain.get(column) or domain.get(name) or (None, None)
+    symbol = Maths(mathml.symbol(name), name)
+    return (symbol, Code(plain), label(unit, 30), number(low, 6), number(high, 6))
+
+
+def _outside(story: Story) -> Block | None:
+    step = story.formulas.step if story.formulas is not None else ""
+    rule = mapping(story.findings.cards.get(step)).get("out_of_domain")
+    if rule == "refuse":
+        return Paragraph("The predictor refuses rows outside this domain.", "note")
+    if rule == "flag":
+        return Paragraph(
+            "Outside this domain the formula extrapolates; the predictor marks such rows.", "note"
+        )
+    return None
+
+
+def _constants(chosen: Candidate) -> Block | None:
+    rows: list[tuple[Line, ...]] = []
+    for place, one in enumerate(chosen.constants, start=1):
+        width = _relative_width(one.value, one.low, one.high)
+        rows.append(
+            (str(place), number(one.value, 6), number(one.low, 6), number(one.high, 6), width)
+        )
+    return table(
+        "Constants, in the order of the text, with their intervals",
+        ("No.", "Value", "Low", "High", "Half-width"),
+        rows,
+        numeric=("No.", "Value", "Low", "High", "Half-width"),
+    )
+
+
+def _relative_width(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None or not value:
+        return DASH
+    return f"±{number(abs((high / 2 - low / 2) / value) * 100, 2)} %"

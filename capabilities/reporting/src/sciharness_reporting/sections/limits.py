@@ -1,0 +1,79 @@
+"""What the result does not prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sciharness_reporting.document import Bullets, Code, Line, Section, section
+from sciharness_reporting.record import texts
+from sciharness_reporting.sections.verdict import source_of
+from sciharness_reporting.story import Story
+from sciharness_reporting.text import clean
+
+
+def limits(story: Story) -> Section | None:
+    """Return the limits of what is proved, as far as they apply to this run."""
+    lines = (*_of_labels(story), *_of_formula(story), *_of_cards(story), *_of_digests())
+    return section("limits", "Limits of what is proved", Bullets(tuple(lines)))
+
+
+def _of_labels(story: Story) -> Iterator[Line]:
+    run = story.run
+    if any(source_of(run, one) == "trusted" for one in run.criteria):
+        yield (
+            "A trusted value was computed by an admitted evaluator from labels that were sealed "
+            "before the search, on a predictor that was frozen first. It holds for rows like the "
+            "sealed ones, drawn by the split named above; it says nothing of other conditions."
+        )
+    if any(metric.source == "reported" for metric in run.metrics):
+        yield (
+            "A reported value comes from the program that did the work; nothing independent "
+            "backs it."
+        )
+    if run.sealed and run.isolation == "none":
+        yield (
+            "On this machine nothing but file layout kept the sealed labels from the plugins; "
+            "a hostile plugin could have read them."
+        )
+    if run.sealed and run.isolation == "landlock":
+        yield "Sockets stayed open: a plugin with a helper outside could have been told labels."
+    looks = max((query.look for query in run.queries), default=0)
+    if looks > 1:
+        yield (
+            f"The sealed labels were queried {looks} times over all runs; each further look makes "
+            "the value more optimistic."
+        )
+    if any(query.spent for query in run.queries):
+        yield "A person overrode the limit of queries with --spend-holdout."
+
+
+def _of_formula(story: Story) -> Iterator[Line]:
+    formulas = story.formulas
+    if formulas is None or formulas.choice is None:
+        return
+    yield "A formula that fits is not thereby the mechanism; others in the table may fit as well."
+    if formulas.choice.domain:
+        yield "Outside the valid domain the formula extrapolates, and no value above covers that."
+    if any(one.low is not None for one in formulas.choice.constants):
+        yield "Intervals of constants hold if the formula's form is right; they do not test it."
+    if formulas.stop_reason in {"time_limit", "cancelled"}:
+        yield (
+            "The search was stopped by ",
+            Code(formulas.stop_reason),
+            ", so a repetition need not give the same bytes.",
+        )
+
+
+def _of_cards(story: Story) -> Iterator[Line]:
+    said: list[str] = []
+    for card in story.findings.cards.values():
+        said += [clean(one, 500) for one in texts(card.get("limits"))]
+    yield from dict.fromkeys(said)
+
+
+def _of_digests() -> Iterator[Line]:
+    yield (
+        "Digests and pins say which bytes ran and belong together. They are no code signing and "
+        "no safety verdict; no independent binary review was performed, and third-party libraries "
+        "are recorded by version only."
+    )

@@ -1,0 +1,92 @@
+"""The question, and the data it is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sciharness_reporting.document import (
+    Block,
+    Bullets,
+    Code,
+    Facts,
+    Line,
+    Paragraph,
+    Section,
+    Spark,
+    section,
+    table,
+)
+from sciharness_reporting.record import Json, Sealed, mapping, objects
+from sciharness_reporting.story import Story
+from sciharness_reporting.text import DASH, count, label, number, real
+from sciharness_reporting.visible import Column, Visible, histogram
+
+
+def question(story: Story) -> Section | None:
+    """Return the questions of the contract, the rows, and a summary of each column."""
+    questions = Bullets(story.run.questions) if story.run.questions else None
+    rows = [_rows(sealed) for sealed in story.run.sealed]
+    notes = [Paragraph(gap, "warn") for gap in story.gaps]
+    summary = _columns(story.visible) if story.visible is not None else None
+    found = [*rows, *_found(story), *notes, summary]
+    title = "Question and data" if questions else "Data"
+    return section("data", title, questions, *found)
+
+
+def _rows(sealed: Sealed) -> Block:
+    pairs: list[tuple[str, Line]] = [
+        ("Input", Code(sealed.input)),
+        ("Target", (Code(sealed.target), f" ({sealed.reason})" if sealed.reason else "")),
+        ("Visible rows", f"{sealed.rows_train:,}, for the search and for validation"),
+    ]
+    if sealed.rows_verification:
+        pairs.append(("Verification rows", f"{sealed.rows_verification:,}, shown to no search"))
+    pairs.append(("Sealed rows", f"{sealed.rows_final:,}, labels kept away until the end"))
+    if sealed.split:
+        pairs.append(("Split", sealed.split))
+    return Facts(tuple(pairs))
+
+
+def _found(story: Story) -> Iterator[Block]:
+    """Yield what the table reader noted: dropped rows, ignored columns and the like."""
+    for given in objects(story.run.value("inputs")):
+        facts = mapping(mapping(given.get("sealed")).get("facts"))
+        pairs = tuple(_plain_facts(facts))
+        if pairs:
+            yield Facts(pairs)
+
+
+def _plain_facts(facts: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
+    for name, value in facts.items():
+        words = number(value) if real(value) is not None else label(value, 300)
+        if words and not isinstance(value, bool):
+            yield label(name).replace("_", " ").capitalize(), words
+
+
+def _columns(visible: Visible) -> Block | None:
+    columns = [*([visible.target] if visible.target else []), *visible.features]
+    roles = ["target"] * (visible.target is not None) + ["feature"] * len(visible.features)
+    return table(
+        f"Columns of the {count(visible.rows, 'visible row')}"
+        if visible.rows
+        else "Columns of the visible rows",
+        ("Column", "Unit", "Role", "Least", "Mean", "Largest", "Deviation", "Shape"),
+        [_row(column, role) for column, role in zip(columns, roles, strict=True)],
+        numeric=("Least", "Mean", "Largest", "Deviation"),
+    )
+
+
+def _row(column: Column, role: str) -> tuple[Line, ...]:
+    import numpy as np
+
+    known = column.values[np.isfinite(column.values)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        figures = (known.min(), known.mean(), known.max(), known.std()) if known.size else ()
+    words = [number(float(figure)) for figure in figures] or [DASH] * 4
+    return (
+        Code(label(column.name)),
+        label(column.unit, 30),
+        role,
+        *words,
+        Spark(histogram(column.values)),
+    )
