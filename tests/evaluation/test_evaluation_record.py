@@ -31,6 +31,12 @@ def test_the_record_is_canonical_and_defines_every_metric(judge: Judge) -> None:
     assert judged.record["baseline"]["metrics"]["rmse"] > judged.record["metrics"]["rmse"]
 
 
+def test_the_record_tells_which_rows_were_judged(judge: Judge) -> None:
+    judged = judge("regression", *rows(12), view="final")
+
+    assert judged.record["view"] == "final"
+
+
 @pytest.mark.parametrize("meta", [{}, {"last_query": False}, {"last_query": "true"}], ids=str)
 def test_before_the_last_query_only_metrics_are_told(judge: Judge, meta: dict[str, Any]) -> None:
     judged = judge("regression", *rows(30), {"lower": [0] * 30, "upper": [1] * 30}, **meta)

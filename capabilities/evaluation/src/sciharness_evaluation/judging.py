@@ -26,7 +26,7 @@ def judge_regression(context: Context) -> Outcome:
     """Measure predicted numbers and write ``evaluation.json``."""
     predictions, labels, target = _tables(context)
     predicted, true = predictions.numbers("prediction"), labels.numbers(target, secret=True)
-    facts = _facts("regression", target, predictions)
+    facts = _facts("regression", target, predictions, context.inputs["labels"])
     training_mean = context.inputs["labels"].meta.get("train_mean")
     if isinstance(training_mean, int | float):
         always_mean = np.full(len(true), float(training_mean))
@@ -44,7 +44,8 @@ def judge_classification(context: Context) -> Outcome:
     predictions, labels, target = _tables(context)
     known = [str(name) for name in context.inputs["labels"].meta.get("classes") or ()]
     rows = classification.classify(predictions, labels, target, known)
-    facts = _facts("classification", target, predictions) | {"classes": list(rows.classes)}
+    facts = _facts("classification", target, predictions, context.inputs["labels"])
+    facts["classes"] = list(rows.classes)
     if _may_show_bins(context.inputs["labels"]):
         facts |= classification_aggregates(rows)
     return _outcome(context, facts, classification.measure(rows), CLASSIFICATION)
@@ -65,13 +66,17 @@ def _may_show_bins(labels: Input) -> bool:
     return labels.meta.get("last_query") is True or labels.meta.get("visible") is True
 
 
-def _facts(task: str, target: str, predictions: Columns) -> dict[str, Any]:  # Any: JSON values
+def _facts(
+    task: str, target: str, predictions: Columns, labels: Input
+) -> dict[str, Any]:  # Any: JSON values
     facts: dict[str, Any] = {  # Any: JSON values
         "schema": SCHEMA,
         "task": task,
         "target": target,
         "rows": predictions.rows,
     }
+    if view := labels.meta.get("view"):
+        facts["view"] = str(view)
     outside = rows_outside(predictions)
     return facts if outside is None else facts | {"rows_outside_domain": outside}
 
