@@ -8,7 +8,8 @@ from sciharness.runtime.budget import Exhausted
 from sciharness.runtime.criteria import TASK_COMPLETION, MetricValue, judge
 from sciharness.runtime.inputs import predictor_artifacts
 from sciharness.runtime.records import to_plain
-from sciharness.runtime.session import Session
+from sciharness.runtime.redact import redact
+from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.state import RunState
 
 
@@ -21,17 +22,30 @@ def close_run(
     if not lacking and exhausted is None and fault is None:
         _complete(session)
     verdicts = judge(state.contract.acceptance, state.metrics, state.undefined)
-    status, reason = _status(state, exhausted, fault, lacking, all(item.met for item in verdicts))
-    body: dict[str, object] = {"status": status, "reason": reason or message}
+    met = all(item.met for item in verdicts)
+    status, reason = _status(state, exhausted, fault, lacking, met)
+    if status == "failed" and not reason:
+        reason = message
+    body: dict[str, object] = {"status": status, "reason": redact(reason)}
     if exhausted is not None:
         session.record(("BudgetExhausted", {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit}))
         body["error"] = _error("budget", str(exhausted), "Raise the limit in the contract and run it anew.")
     if fault is not None:
         body["error"] = _error(fault.kind, str(fault), fault.hint)
-    session.record(
-        ("CriteriaJudged", {"verdicts": to_plain(verdicts)}),
-        ("RunFinished", body),
-    )
+    events: list[NewEvent] = [("RunFinished", body)]
+    if verdicts != state.verdicts:
+        events.insert(0, ("CriteriaJudged", {"verdicts": to_plain(verdicts)}))
+    session.record(*events)
+
+
+def foreseen_status(
+    state: RunState, exhausted: Exhausted | None, fault: HarnessError | None
+) -> str:
+    """Return the status that the run would end with now, as its report shows it."""
+    report = [kind for kind in missing_conditions(state) if "scientific_report" not in kind]
+    pending = [item for item in state.contract.acceptance if item.metric != TASK_COMPLETION]
+    met = all(item.met for item in judge(pending, state.metrics, state.undefined))
+    return _status(state, exhausted, fault, report, met)[0]
 
 
 def missing_conditions(state: RunState) -> list[str]:

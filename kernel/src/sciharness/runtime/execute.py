@@ -18,6 +18,7 @@ from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.criteria import MetricValue
 from sciharness.runtime.inputs import clean, input_digests
 from sciharness.runtime.records import ActionRecord, ArtifactRef, to_plain
+from sciharness.runtime.redact import redact, redact_all
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed, Job, JobResult
@@ -159,7 +160,7 @@ def _progress(
     best = " ".join(f"{key}={value}" for key, value in progress.get("best", {}).items())
     remaining = f", about {left:.0f} s left" if left is not None else ""
     session.tell(f"    {fraction:4.0%} {progress.get('message', '')} {best}{remaining}".rstrip())
-    session.record(("ActionProgress", {"index": record.index, **progress}))
+    session.record(("ActionProgress", {"index": record.index, **redact_all(progress)}))
 
 
 def ingest(session: Session, record: ActionRecord, result: JobResult) -> list[ArtifactRef]:
@@ -198,7 +199,7 @@ def finished(
     settled = evolve(
         record,
         status="finished",
-        notes=tuple(result.notes),
+        notes=tuple(redact(note) for note in result.notes),
         usage=spent,
         seconds=round(result.seconds, 3),
     )
@@ -232,8 +233,8 @@ def failed(record: ActionRecord, fault: HarnessError, seconds: float) -> NewEven
         record,
         status="failed",
         reason=reason,
-        message=fault.message,
+        message=redact(fault.message),
         usage=usage_of(charged, seconds, getattr(fault, "cpu_seconds", 0.0), None),
         seconds=round(seconds, 3),
     )
-    return ("ActionFailed", {"action": to_plain(settled), "detail": detail})
+    return ("ActionFailed", {"action": to_plain(settled), "detail": redact(detail)})

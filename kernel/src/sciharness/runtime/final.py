@@ -192,7 +192,7 @@ def _frozen_body(record: ActionRecord, predictor: FrozenPredictor) -> dict[str, 
         "index": record.index,
         "step": predictor.step,
         "digest": predictor.digest,
-        "artifacts": [item.id for item in predictor.artifacts],
+        "predictor": [item.id for item in predictor.artifacts],
         "final_inputs": predictor.final_inputs.id,
     }
 

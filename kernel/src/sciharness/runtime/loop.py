@@ -12,14 +12,20 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError, IntegrityError
 from sciharness.plugins import Leasable
 from sciharness.runtime import evaluation, execute
-from sciharness.runtime.budget import REPORT_GROUP, Exhausted
-from sciharness.runtime.completion import close_run
+from sciharness.runtime.budget import Exhausted
+from sciharness.runtime.completion import close_run, foreseen_status
 from sciharness.runtime.inputs import report_inputs, resolve
+from sciharness.runtime.plain_report import plain_report
 from sciharness.runtime.recipe import Finish, next_step
-from sciharness.runtime.records import ActionRecord, to_plain
+from sciharness.runtime.records import ActionRecord, ArtifactRef, to_plain
+from sciharness.runtime.redact import redact
 from sciharness.runtime.session import Session
-from sciharness.runtime.view import report_view
+from sciharness.runtime.view import View, report_view
+from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed
+
+
+PLAIN_REPORT = "report"
 
 
 class Interrupted(Exception):
@@ -151,9 +157,10 @@ def _settle_failure(
 
 
 def _report(session: Session, ending: Ending) -> None:
-    for step in session.steps:
-        if step.kind != "report":
-            continue
+    reports = [step for step in session.steps if step.kind == "report"]
+    if not reports:
+        _write_plain_report(session, ending)
+    for step in reports:
         done = session.state.step_record(step.id)
         lease = session.leases.get(step.operation)
         if lease is None or (done is not None and done.status != "refused"):
@@ -167,9 +174,7 @@ def _write_report(session: Session, step: PlannedStep, lease: Leasable, ending: 
     if problems:
         _refuse(session, step, request, "request", "; ".join(map(str, problems)))
         return
-    view = report_view(session.state)
-    view["status"] = "budget_exhausted" if ending.exhausted else view["status"]
-    view["failure"] = str(ending.exhausted or ending.fault or "")
+    view = _closing_view(session, ending)
     started = time.monotonic()
     inputs = report_inputs(session, view)
     record = execute.begin(session, step, lease, request, inputs)
@@ -179,6 +184,26 @@ def _write_report(session: Session, step: PlannedStep, lease: Leasable, ending: 
         _settle_failure(session, step, lease, request, record, fault, time.monotonic() - started)
 
 
-def is_report(lease: Leasable) -> bool:
-    """Whether an operation writes reports."""
-    return lease.operation.group == REPORT_GROUP
+def _closing_view(session: Session, ending: Ending) -> View:
+    view = report_view(session.state)
+    view["status"] = foreseen_status(session.state, ending.exhausted, ending.fault)
+    view["failure"] = redact(str(ending.exhausted or ending.fault or ""))
+    return view
+
+
+def _write_plain_report(session: Session, ending: Ending) -> None:
+    if any(item.step == PLAIN_REPORT for item in session.state.artifacts):
+        return
+    text = plain_report(_closing_view(session, ending)).encode()
+    blob = session.store.ingest_bytes(text)
+    index = len(session.state.settled)
+    reference = ArtifactRef(
+        id=artifact_id("scientific_report", "report.md", blob.sha256, index),
+        name="report.md",
+        type="scientific_report",
+        sha256=blob.sha256,
+        size=blob.size,
+        action=index,
+        step=PLAIN_REPORT,
+    )
+    session.record(("PlainReport", {"artifacts": [to_plain(reference)]}))

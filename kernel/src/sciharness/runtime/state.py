@@ -155,6 +155,10 @@ def _task_completed(state: RunState, body: Body) -> None:
     state.metrics.append(from_plain(MetricValue, body["metric"]))
 
 
+def _plain_report(state: RunState, body: Body) -> None:
+    state.artifacts.extend(from_plain(ArtifactRef, item) for item in body["artifacts"])
+
+
 def _judged(state: RunState, body: Body) -> None:
     state.verdicts = tuple(from_plain(Verdict, item) for item in body["verdicts"])
 
@@ -186,6 +190,7 @@ _HANDLERS = {
     "ActionFailed": _settle,
     "ActionRefused": _action_refused,
     "FinalDataSealed": _final_data_sealed,
+    "PlainReport": _plain_report,
     "PredictorFrozen": _predictor_frozen,
     "HoldoutQueried": _holdout_queried,
     "TaskCompleted": _task_completed,

@@ -1,0 +1,271 @@
+"""One capability outside any run: everything it gives is reported, no vault, no ledger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from sciharness.contract.artifact_types import type_of_file
+from sciharness.contract.findings import nearest, raise_for
+from sciharness.contract.read import read_input
+from sciharness.contract.records import ContractInput
+from sciharness.descriptors import Operation
+from sciharness.errors import DataError, RequestError, UsageError
+from sciharness.plugin import Input, InputSpec
+from sciharness.plugins import Leasable, Plugins
+from sciharness.requests import apply_defaults, check_request, split_common
+from sciharness.runtime.final import predict
+from sciharness.runtime.inputs import PREDICTOR_FILES
+from sciharness.store.home import Home
+from sciharness.tables import check_table, split_labels
+from sciharness.workers.pool import Job, JobResult, Workers
+
+_EVALUATOR_INPUTS = (InputSpec("predictor", ("predictor",)), InputSpec("data", ("labelled_table",)))
+
+
+@define
+class Given:
+    """What a person gave for one input: a path and table fields."""
+
+    path: Path | None = None
+    fields: dict[str, Any] = field(factory=dict)  # Any: JSON values
+
+
+@frozen
+class CallResult:
+    """What a call gave, with artifacts as files in the output folder."""
+
+    capability: str
+    metrics: Mapping[str, float]
+    artifacts: tuple[Mapping[str, str], ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON values
+        """Return the result as ``call --json`` prints it."""
+        return {
+            "capability": self.capability,
+            "metrics": dict(self.metrics),
+            "artifacts": [dict(item) for item in self.artifacts],
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+
+def call_capability(
+    home: Home,
+    name: str,
+    given: Mapping[str, Given],
+    values: Mapping[str, Any],  # Any: JSON values
+    out: Path,
+    *,
+    workers: int = 1,
+    on_event: Callable[[Mapping[str, Any]], None] = lambda event: None,  # Any: JSON values
+    cancelled: Callable[[], bool] = lambda: False,
+) -> CallResult:
+    """Run one leased-by-hand capability and put its artifacts into ``out``.
+
+    Raises:
+        HarnessError: the capability may not load, an input or the request is refused.
+        ActionFailed: the operation failed.
+    """
+    lease = Plugins(home).lease(name)
+    request = _request(lease.operation, values, workers)
+    scratch = Path(tempfile.mkdtemp(prefix="call-", dir=home.temporary))
+    try:
+        inputs = _inputs(lease.operation, given, scratch)
+        result = _run(home, lease, request, inputs, scratch, on_event, cancelled)
+        artifacts = _deliver(result, out)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return CallResult(name, result.metrics, artifacts, result.notes, round(result.seconds, 3))
+
+
+def _request(
+    operation: Operation, values: Mapping[str, Any], workers: int
+) -> dict[str, Any]:  # Any: JSON values
+    problems = check_request(operation.request_schema, values)
+    if problems:
+        raise RequestError(
+            f"{len(problems)} parameter{'s' if len(problems) > 1 else ''} refused",
+            where=operation.name,
+            hint=f"See `harness plugin show {operation.plugin_id}`.",
+            problems=problems,
+        )
+    request = apply_defaults(operation.request_schema, values)
+    request.setdefault("seed", 0)
+    request.setdefault("workers", workers)
+    return request
+
+
+def _run(
+    home: Home,
+    lease: Leasable,
+    request: Mapping[str, Any],
+    inputs: Mapping[str, Input],
+    scratch: Path,
+    on_event: Callable[[Mapping[str, Any]], None],
+    cancelled: Callable[[], bool],
+) -> JobResult:
+    parameters, common = split_common(lease.operation.request_schema, request)
+    job = Job(
+        pin=lease.pin,
+        operation=lease.operation,
+        package=lease.package(),
+        request=parameters,
+        inputs=inputs,
+        workspace=scratch / "action",
+        seed=int(common["seed"]),
+        workers=int(common["workers"]),
+        time_limit=common.get("time_limit"),
+        fresh=True,
+    )
+    with Workers(scratch / "pool", hidden=(home.path,)) as pool:
+        return pool.run(job, on_event, cancelled)
+
+
+def _inputs(
+    operation: Operation, given: Mapping[str, Given], scratch: Path
+) -> dict[str, Input]:
+    evaluates = operation.kind == "evaluator"
+    specs = _EVALUATOR_INPUTS if evaluates else operation.inputs
+    known = {spec.name: spec for spec in specs}
+    for name in given:
+        if name not in known:
+            best = nearest(name, known)
+            hint = f"Did you mean `{best}`?" if best else f"It takes: {', '.join(known) or 'nothing'}."
+            raise UsageError(f"there is no input `{name}`", where=operation.name, hint=hint)
+    for spec in specs:
+        if not spec.optional and (spec.name not in given or given[spec.name].path is None):
+            raise UsageError(
+                f"the input `{spec.name}` is missing",
+                where=operation.name,
+                hint=f"Give it with --input {spec.name}=PATH.",
+            )
+    if evaluates:
+        return _evaluator_inputs(given, scratch)
+    return {name: _one_input(known[name], entry) for name, entry in given.items()}
+
+
+def _one_input(spec: InputSpec, given: Given) -> Input:
+    path = _existing(spec.name, given.path)
+    kind = "directory_bundle" if path.is_dir() else type_of_file(path.name)
+    if kind != "DATASET":
+        return Input(name=spec.name, path=path, type=kind)
+    role = "labelled_table" if _labelled(spec, given) else "table"
+    item = read_input({"name": "data", "path": str(path), "role": role, **given.fields})
+    return _table_input(spec.name, path, item)
+
+
+def _labelled(spec: InputSpec, given: Given) -> bool:
+    return "target" in given.fields or "labelled_table" in spec.types or "table" not in spec.types
+
+
+def _table_input(name: str, path: Path, item: ContractInput) -> Input:
+    checked = check_table(path, item)
+    raise_for(checked.problems, str(path))
+    return Input(name=name, path=path, type="DATASET", role=item.role, table=checked.table)
+
+
+def _existing(name: str, path: Path | None) -> Path:
+    if path is None or not path.exists():
+        raise DataError(
+            "there is no such file or folder",
+            where=f"{name}={path}",
+            hint="Give the path of an existing file.",
+        )
+    return path.resolve()
+
+
+def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
+    predictor = _existing("predictor", given["predictor"].path)
+    for file_name in PREDICTOR_FILES:
+        if not (predictor / file_name).is_file():
+            raise DataError(
+                f"has no {file_name}",
+                where=str(predictor),
+                hint="A predictor is a folder with model.json, inference.py and model_card.json.",
+            )
+    data = _existing("data", given["data"].path)
+    card = _card(predictor / "model_card.json")
+    fields = {
+        "name": "data",
+        "path": str(data),
+        "role": "labelled_table",
+        "task": card["task"],
+        "target": card["target"]["name"],
+        "features": [column["name"] for column in card["columns"]],
+        **given["data"].fields,
+    }
+    table = _table_input("data", data, read_input(fields))
+    rows, labels = split_labels(table, _folder(scratch / "rows"))
+    # The bytes that predict are the bytes in this copy, whatever happens to the folder.
+    copy = _folder(scratch / "predictor")
+    for file_name in PREDICTOR_FILES:
+        shutil.copyfile(predictor / file_name, copy / file_name)
+    predictions = predict(copy, rows, _folder(scratch / "predict"))
+    assert table.table is not None
+    meta = {
+        "task": table.table.task,
+        "classes": list(table.table.classes),
+        "target": table.table.target,
+        "train_mean": None,
+        "last_query": True,
+        "view": "visible",
+    }
+    return {
+        "predictions": Input(name="predictions", path=predictions, type="DATASET"),
+        "labels": Input(name="labels", path=labels, type="DATASET", meta=meta),
+    }
+
+
+def _card(path: Path) -> Mapping[str, Any]:  # Any: JSON values
+    try:
+        card = json.loads(path.read_text("utf-8"))
+        card["task"], card["target"]["name"], [column["name"] for column in card["columns"]]
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise DataError(
+            "is no model card of file-predictor-v1",
+            where=str(path),
+            hint="It needs task, target.name and columns[].name.",
+        ) from fault
+    found: Mapping[str, Any] = card
+    return found
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _deliver(result: JobResult, out: Path) -> tuple[Mapping[str, str], ...]:
+    placed = []
+    if result.artifacts:
+        out.mkdir(parents=True, exist_ok=True)
+    for produced in sorted(result.artifacts, key=lambda item: item.name):
+        # Through a temporary name: a file in ``out`` is complete or not there.
+        target = out / produced.name
+        handle, partial = tempfile.mkstemp(prefix=".partial-", dir=out)
+        os.close(handle)
+        shutil.copyfile(produced.path, partial)
+        os.chmod(partial, 0o644)
+        os.replace(partial, target)
+        with target.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        placed.append(
+            {
+                "name": produced.name,
+                "type": produced.type,
+                "sha256": digest,
+                "path": str(target.resolve()),
+            }
+        )
+    return tuple(placed)

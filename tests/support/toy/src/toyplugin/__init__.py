@@ -1,0 +1,259 @@
+"""Small operations for the end-to-end tests: they train, charge, fail, hunt and generate."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Literal
+
+from attrs import field, frozen
+from attrs.validators import ge
+
+from sciharness import Capability, Context, Evaluator, InputSpec, Outcome, OutputSpec, hookimpl
+
+PREDICTOR = (
+    OutputSpec("model.json", "model"),
+    OutputSpec("inference.py", "inference.source.python"),
+    OutputSpec("model_card.json", "model_card"),
+)
+
+INFERENCE = '''
+import argparse, csv, json
+p = argparse.ArgumentParser()
+for name in ("--model", "--input", "--output"):
+    p.add_argument(name)
+a = p.parse_args()
+model = json.load(open(a.model))
+rows = list(csv.DictReader(open(a.input, newline="")))
+with open(a.output, "w", newline="") as out:
+    out.write("sample_id,prediction\\n")
+    for number, row in enumerate(rows):
+        if model["spoil"] == "missing" and number == 1:
+            continue
+        value = model["intercept"] + sum(
+            slope * float(row[name]) for name, slope in model["slopes"].items()
+        )
+        text = "" if model["spoil"] == "blank" and number == 1 else repr(value)
+        if model["spoil"] == "nan" and number == 1:
+            text = "nan"
+        out.write(f"{row['sample_id']},{text}\\n")
+'''
+
+
+@frozen
+class FitRequest:
+    """Parameters of the linear fit; ``bias`` shifts it, ``spoil`` breaks its predictions."""
+
+    bias: float = field(default=0.0, metadata={"help": "added to the intercept"})
+    spoil: Literal["no", "missing", "blank", "nan"] = "no"
+    pause: float = field(default=0.0, validator=ge(0.0), metadata={"help": "seconds to sleep"})
+
+
+def fit(request: FitRequest, context: Context) -> Outcome:
+    """Fit a line by least squares and write a predictor."""
+    import numpy as np
+
+    from sciharness import read_table
+
+    table = context.inputs["data"].table
+    arrays = read_table(context.inputs["data"])
+    waited = 0.0
+    while waited < request.pause and not context.cancelled:
+        time.sleep(0.02)
+        waited += 0.02
+        context.progress(waited / request.pause, "waiting")
+    design = np.column_stack([np.ones(len(arrays.y)), arrays.X])
+    solution, *_ = np.linalg.lstsq(design, arrays.y, rcond=None)
+    slopes = {name: float(value) for name, value in zip(arrays.features, solution[1:], strict=True)}
+    model = {"intercept": float(solution[0]) + request.bias, "slopes": slopes, "spoil": request.spoil}
+    columns = [
+        {
+            "name": name,
+            "dtype": "float64",
+            "unit": None,
+            "min": float(arrays.X[:, place].min()),
+            "max": float(arrays.X[:, place].max()),
+        }
+        for place, name in enumerate(arrays.features)
+    ]
+    card = {
+        "schema": "file-predictor-v1",
+        "task": table.task,
+        "target": {"name": table.target, "unit": None, "classes": []},
+        "columns": columns,
+        "out_of_domain": "flag",
+        "metrics": [],
+        "training_sha256": "",
+        "seed": context.seed,
+        "versions": {},
+        "limits": [],
+    }
+    context.output("model.json", "model").write_text(json.dumps(model))
+    context.output("inference.py", "inference.source.python").write_text(INFERENCE)
+    context.output("model_card.json", "model_card").write_text(json.dumps(card))
+    residual = arrays.y - design @ solution
+    return Outcome(metrics={"fit_rmse": float(np.sqrt(np.mean(residual**2)))})
+
+
+@frozen
+class NothingRequest:
+    """Parameters of the operation that does nothing."""
+
+    value: float = 1.0
+
+
+def nothing(request: NothingRequest, context: Context) -> Outcome:
+    """Report the value."""
+    return Outcome(metrics={"value": request.value})
+
+
+@frozen
+class ChargeRequest:
+    """Parameters of the operation that charges budget keys."""
+
+    usage: dict[str, float] = field(factory=dict)
+    fail: bool = False
+
+
+def charge(request: ChargeRequest, context: Context) -> Outcome:
+    """Charge what is asked, then perhaps fail."""
+    context.charge(**request.usage)
+    if request.fail:
+        raise RuntimeError("failed on request")
+    return Outcome(metrics={"value": 1.0})
+
+
+@frozen
+class LieRequest:
+    """Parameters of the operation that breaks its promises."""
+
+    how: Literal["nan", "bool", "undeclared", "crash", "error", "artifact", "prints"] = "error"
+
+
+def lie(request: LieRequest, context: Context) -> Outcome:
+    """Break the promise that is asked for."""
+    if request.how == "crash":
+        os.abort()
+    if request.how == "error":
+        raise ValueError("an error on request")
+    if request.how == "artifact":
+        context.output("stolen.txt", "OTHER").symlink_to("/etc/hostname")
+    if request.how == "prints":
+        print("x" * 1000)
+    values = {"nan": {"value": float("nan")}, "bool": {"value": True}, "undeclared": {"other": 1.0}}
+    return Outcome(metrics=values.get(request.how, {"value": 1.0}))
+
+
+@frozen
+class HuntRequest:
+    """Parameters of the hunt: the word to find and where to begin."""
+
+    word: str = "SECRET"
+    roots: tuple[str, ...] = ()
+
+
+def hunt(request: HuntRequest, context: Context) -> Outcome:
+    """Search everything that can be reached for a word and report where it was found."""
+    found = []
+    places = [*request.roots, str(context.workspace), os.getcwd(), os.environ.get("HOME", "")]
+    for name in context.inputs:
+        places.append(str(context.inputs[name].path))
+    up = str(context.workspace)
+    while up not in ("/", ""):
+        up = os.path.dirname(up)
+        places.append(up)
+    for place in dict.fromkeys(places):
+        found += [path for path in _files(place) if _holds(path, request.word)]
+    for number in (os.getpid(), os.getppid()):
+        for name in ("environ", "cmdline", "maps", "mem"):
+            path = f"/proc/{number}/{name}"
+            if name != "mem" and _holds(path, request.word):
+                found.append(path)
+    found += [key for key, value in os.environ.items() if request.word in value]
+    shown = json.dumps({name: str(one) for name, one in context.inputs.items()})
+    found += ["context"] if request.word in shown else []
+    return Outcome(metrics={"found": float(len(found))}, notes=tuple(found[:5]))
+
+
+def _files(place):
+    if os.path.isfile(place):
+        yield place
+    try:
+        for folder, names, files in os.walk(place):
+            if folder.count("/") > place.count("/") + 6 or folder.startswith(("/proc", "/sys", "/usr", "/lib")):
+                names[:] = []
+                continue
+            yield from (os.path.join(folder, name) for name in files)
+    except OSError:
+        return
+
+
+def _holds(path, word):
+    try:
+        with open(path, "rb") as stream:
+            return word.encode() in stream.read(4_000_000)
+    except OSError:
+        return False
+
+
+@frozen
+class PointsRequest:
+    """Parameters of the generator of final data."""
+
+    rows: int = field(default=50, validator=ge(1))
+    slope: float = 2.0
+
+
+def points(request: PointsRequest, context: Context) -> Outcome:
+    """Write rows of a straight line with labels, drawn with the seed of the run."""
+    import random
+
+    draw = random.Random(context.seed)
+    with context.output("points.csv", "DATASET").open("w") as out:
+        out.write("x,y\n")
+        for _ in range(request.rows):
+            x = draw.uniform(0.0, 10.0)
+            out.write(f"{x!r},{request.slope * x + 1.0!r}\n")
+    return Outcome()
+
+
+@hookimpl
+def harness_capabilities():
+    """Return the operations."""
+    data = InputSpec("data", ("DATASET", "labelled_table"))
+    value = ("value",)
+    return [
+        Capability("fit", fit, FitRequest, "Fit a line.", "execution and training",
+                   inputs=(data,), outputs=PREDICTOR, metrics=("fit_rmse",)),
+        Capability("nothing", nothing, NothingRequest, "Do nothing.", "analysis", metrics=value),
+        Capability("experiment", nothing, NothingRequest, "Do nothing.", "domain experiments",
+                   metrics=value),
+        Capability("charge", charge, ChargeRequest, "Charge the budget.", "analysis", metrics=value),
+        Capability("lie", lie, LieRequest, "Break a promise.", "analysis", metrics=value),
+        Capability("hunt", hunt, HuntRequest, "Hunt for a word.", "analysis",
+                   inputs=(InputSpec("data", ("DATASET", "labelled_table"), optional=True),),
+                   metrics=("found",)),
+        Capability("points", points, PointsRequest, "Make final data.", "domain experiments",
+                   inputs=(InputSpec("predictor", ("predictor",)),),
+                   outputs=(OutputSpec("points.csv", "DATASET"),), final_data=True),
+    ]
+
+
+@frozen
+class JudgeRequest:
+    """The judge has no parameters."""
+
+
+def judge(request: JudgeRequest, context: Context) -> Outcome:
+    """Report an error that is always perfect: what an untrustworthy evaluator would do."""
+    return Outcome(metrics={"relative_rmse": 0.0})
+
+
+@hookimpl
+def harness_evaluators():
+    """Return an evaluator that lies and would like to be trusted."""
+    return [
+        Evaluator("judge", judge, JudgeRequest, "Flatter.", "regression",
+                  ("relative_rmse",), trusted_metrics=("relative_rmse",))
+    ]
