@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from sciharness.contract.document import Document, parse_document
+from sciharness.contract.document import parse_document
 from sciharness.contract.preflight import Preflight, preflight
 from sciharness.contract.read import examine_document
 from sciharness.descriptors import Operation
 from sciharness.plugin import InputSpec, OutputSpec
-from sciharness.problems import Problem
 
 PREDICTOR = (
     OutputSpec("model.json", "model"),
@@ -174,25 +173,41 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def look(folder: Path) -> Callable[..., Preflight]:
-    """Preflight of a contract text in the folder with the data file."""
+    """Preflight of a contract text in the folder with the data file, problems of reading first."""
 
-    def run(text: str, **options: Any) -> Preflight:
+    def run(text: str, *, without: tuple[str, ...] = (), **options: Any) -> Preflight:
         document = parse_document(text, "contract.yaml")
         reading = examine_document(document)
-        options.setdefault("operations", lease_all())
+        granted = options.pop("leases", None) or lease_all()
+        known = {name: lease for name, lease in granted.items() if name not in without}
         assert reading.draft is not None
         found = preflight(
-            reading.draft, folder, document=document, doubtful=reading.doubtful, **options
+            reading.draft, folder, known, document=document, doubtful=reading.doubtful, **options
         )
         return evolve(found, problems=(*reading.problems, *found.problems))
 
     return run
 
 
-def shown(problems: tuple[Problem, ...] | list[Problem]) -> str:
-    return "\n".join(str(problem) for problem in problems)
+@pytest.fixture
+def operations() -> dict[str, Operation]:
+    """All operations of the tests by capability name."""
+    return dict(OPERATIONS)
 
 
 @pytest.fixture
-def document() -> Document:
-    return parse_document(BASE + STEPS, "contract.yaml")
+def leases() -> Callable[..., dict[str, Lease]]:
+    """Leases of all operations; keywords change each of them."""
+    return lease_all
+
+
+@pytest.fixture
+def base() -> str:
+    """A contract that derives its steps."""
+    return BASE
+
+
+@pytest.fixture
+def steps() -> str:
+    """Explicit steps that go with the base contract."""
+    return STEPS

@@ -36,7 +36,7 @@ steps:
 publish: {id: example.pendulum, version: 0.1.0}
 seed: 0
 """
-MARKS = list("{}[]:,-?&*!|>'\"%@`#\n\t \\0x1e.~<=") + ["---\n", "...", "\u2028", "\x00", "\ud7ff"]
+MARKS = [*"{}[]:,-?&*!|>'\"%@`#\n\t \\0x1e.~<=", "---\n", "...", "\u2028", "\x00", "\ud7ff"]
 
 
 @st.composite
@@ -50,24 +50,29 @@ def mutated(draw: st.DrawFn, text: str) -> str:
 
 
 def survives(text: str, name: str) -> None:
+    document = None
+    refusal: ContractError | None = None
     try:
         document = parse_document(text, name)
     except ContractError as fault:
-        assert fault.problems
-        assert all(problem.line is None or problem.line >= 1 for problem in fault.problems)
+        refusal = fault
+    if document is None:
+        assert refusal is not None
+        assert refusal.problems
+        assert all(problem.line is None or problem.line >= 1 for problem in refusal.problems)
         return
     json.dumps(document.value, allow_nan=False).encode()
     reading = examine_document(document)
     assert reading.contract is not None or reading.problems
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(mutated(GOOD))
 def test_mutated_yaml_gives_a_contract_or_problems(text: str) -> None:
     survives(text, "c.yaml")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(mutated(json.dumps(parse_document(GOOD).value, indent=1)))
 def test_mutated_json_gives_a_contract_or_problems(text: str) -> None:
     survives(text, "c.json")
@@ -106,7 +111,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(PLAIN)
 def test_json_values_come_back_as_they_were(value: object) -> None:
     text = json.dumps(value)

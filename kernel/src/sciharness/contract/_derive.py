@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from attrs import define, field
 
 from sciharness.contract._matching import (
+    GENERAL_ROLES,
     LABELLED,
     VERIFICATION_GROUP,
     bindable_inputs,
@@ -23,7 +24,7 @@ from sciharness.contract._matching import (
 )
 from sciharness.contract._resolve import free_name
 from sciharness.contract.findings import Findings
-from sciharness.contract.records import Contract, ContractInput
+from sciharness.contract.records import ROLES, Contract, ContractInput
 from sciharness.contract.steps import (
     CAPABILITY,
     FINAL,
@@ -130,7 +131,11 @@ class _Deriver:
         inputs = self._inputs(spec, operation)
         if is_evaluator(operation):
             return inputs
-        return [*inputs, *self._made(spec, fits_type)] or self._made(spec, fits_as_table)
+        return (
+            [*inputs, *self._made(spec, fits_type)]
+            or self._made(spec, fits_as_table)
+            or self._inputs_of_type(spec, operation)
+        )
 
     def _made(self, spec: InputSpec, fits: Callable[[InputSpec, str], bool]) -> list[Binding]:
         return [
@@ -141,13 +146,23 @@ class _Deriver:
         ]
 
     def _inputs(self, spec: InputSpec, operation: Operation) -> list[Binding]:
-        known = self.contract.inputs
-        by_role = [item for item in known if fits_role(spec, item)]
-        by_type = [item for item in known if fits_type(spec, input_type(item, self.types))]
-        fitting = by_role or by_type if spec.types else list(known)
+        """Return the inputs of a fitting role, else those of a fitting type and no other role."""
+        if not spec.types:
+            return [self._bind_input(item, operation) for item in self.contract.inputs]
+        fitting = [item for item in self.contract.inputs if fits_role(spec, item)]
         if is_evaluator(operation):
             fitting = [item for item in fitting if operation.task in ("", item.task)]
-        return [self._bind_input(item, operation) for item in fitting]
+        bound = [self._bind_input(item, operation) for item in fitting]
+        return bound or self._inputs_of_type(spec, operation, GENERAL_ROLES)
+
+    def _inputs_of_type(
+        self, spec: InputSpec, operation: Operation, roles: tuple[str, ...] = ROLES
+    ) -> list[Binding]:
+        return [
+            self._bind_input(item, operation)
+            for item in self.contract.inputs
+            if item.role in roles and fits_type(spec, input_type(item, self.types))
+        ]
 
     def _bind_input(self, item: ContractInput, operation: Operation) -> Binding:
         view = visible_view(item, self.contract)

@@ -17,6 +17,8 @@ REPORT_GROUP = "report and visualisation"
 VERIFICATION_GROUP = "knowledge and verification"
 
 LABELLED = "labelled_table"
+# Roles that say little; what has another role is meant for inputs that ask for it.
+GENERAL_ROLES = (LABELLED, "table", "other")
 _TABLE_ROLES = (LABELLED, "table")
 
 # What a contract binds for an evaluator; the kernel makes predictions and labels of it.
