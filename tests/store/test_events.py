@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciharness.errors import IntegrityError, UsageError
-from sciharness.store.chain import ChainError, hasher, line_of, row_of, verify_rows
+from sciharness.store.chain import ChainError, hash_event, line_of, row_of, verify_rows
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
 from sciharness.store.owners import Owner
@@ -227,7 +227,7 @@ def _rows(bodies: list[dict[str, object]]) -> list[tuple[int, bytes, bytes]]:
     rows, before = [], GENESIS
     for seq, body in enumerate(bodies, start=1):
         record = encode_record("Event", "2030-01-01T00:00:00.000000Z", body)
-        before = hasher("r1")(seq, before, record)
+        before = hash_event("r1", seq, before, record)
         rows.append((seq, record, before))
     return rows
 

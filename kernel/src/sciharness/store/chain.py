@@ -9,14 +9,17 @@ changed it, the projection. The hash before the first event is 32 zero bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from struct import Struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from sciharness_catalog.canonical import canonical_json
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 GENESIS = bytes(32)
 MAX_RECORD = 16 * 1024 * 1024
@@ -92,16 +95,16 @@ def decode_event(run_id: str, seq: int, record: bytes, hash: bytes) -> Event:
     )
 
 
-def hasher(run_id: str) -> Callable[[int, bytes, bytes], bytes]:
-    """Return the function ``(seq, hash before, record) -> hash`` of one run."""
+def hash_event(run_id: str, seq: int, before: bytes, record: bytes) -> bytes:
+    """Return the hash of one event of a run, given the hash before it."""
+    link = _start_of(run_id)
+    link.update(_MIDDLE.pack(8, seq, 32, before, len(record)) + record)
+    return link.digest()
+
+
+def _start_of(run_id: str) -> _Hash:
     label, name = b"evt-v1", run_id.encode()
-    prefix = _LENGTH.pack(len(label)) + label + _LENGTH.pack(len(name)) + name
-
-    def hash_event(seq: int, before: bytes, record: bytes) -> bytes:
-        middle = _MIDDLE.pack(8, seq, 32, before, len(record))
-        return sha256(prefix + middle + record).digest()
-
-    return hash_event
+    return sha256(_LENGTH.pack(len(label)) + label + _LENGTH.pack(len(name)) + name)
 
 
 def line_of(row: Row) -> bytes:
@@ -135,13 +138,16 @@ def verify_rows(run_id: str, rows: Iterable[Row]) -> tuple[int, bytes]:
     Raises:
         ChainError: an event is missing, out of place, or its hash does not follow.
     """
-    hash_event = hasher(run_id)
+    # As hash_event, but written for speed: what all events start with is hashed once.
+    start, middle = _start_of(run_id).copy, _MIDDLE.pack
     count, head = 0, GENESIS
     for seq, record, stored in rows:
         count += 1
         if seq != count:
             raise ChainError(count, f"is missing: event {seq} stands in its place")
-        head = hash_event(seq, head, record)
+        link = start()
+        link.update(middle(8, seq, 32, head, len(record)) + record)
+        head = link.digest()
         if head != stored:
             raise ChainError(seq, "was changed, or the one before it was")
     return count, head

@@ -14,7 +14,7 @@ from sciharness.store.chain import (
     Row,
     decode_event,
     encode_record,
-    hasher,
+    hash_event,
     verify_rows,
 )
 from sciharness.store.errors import DiskFullError
@@ -111,13 +111,12 @@ class EventLog:
         with self._home.writing(tx) as open_tx:
             count, head = _end_of(open_tx, run_id, owner)
             time = self._home.now()
-            hash_event = hasher(run_id)
             rows: list[tuple[str, int, bytes, bytes]] = []
             for index, (kind, body) in enumerate(events):
                 last = index == len(events) - 1
                 record = encode_record(kind, time, body, changes if last else None)
                 count += 1
-                head = hash_event(count, head, record)
+                head = hash_event(run_id, count, head, record)
                 rows.append((run_id, count, record, head))
             open_tx.connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
             _update_row(open_tx, run_id, changes, count, head)
@@ -150,13 +149,14 @@ class EventLog:
             IntegrityError: an event was changed, dropped or moved; the message
                 names the first bad one.
         """
-        query = "SELECT count, head FROM runs WHERE run_id = ?"
+        summary = "SELECT count, head FROM runs WHERE run_id = ?"
+        events = "SELECT seq, record, hash FROM events WHERE run_id = ? ORDER BY seq"
         with self._home.reading() as connection:
-            row = connection.execute(query, (run_id,)).fetchone()
+            row = connection.execute(summary, (run_id,)).fetchone()
             if row is None:
                 raise UsageError("there is no such run", where=run_id, hint="See `harness list`.")
             try:
-                count, head = verify_rows(run_id, self.rows(run_id))
+                count, head = verify_rows(run_id, connection.execute(events, (run_id,)))
                 _compare(count, head, *row)
             except ChainError as error:
                 raise broken(run_id, error) from error
