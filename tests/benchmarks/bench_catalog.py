@@ -13,7 +13,6 @@ import pytest
 from sciharness_catalog.distributions import find_plugins
 from sciharness_catalog.verify import read_verified
 
-pytestmark = pytest.mark.slow
 FILES, SIZE, ROUNDS = 100, 20_000, 15
 
 

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attr
+import attrs
+import packaging
 import pytest
+import rfc8785
 
 from sciharness_catalog.wheels import read_wheel
 
@@ -122,3 +126,49 @@ def test_an_unknown_name_is_refused_with_the_known_ones(checkout: Path) -> None:
 
     assert done.returncode == 1
     assert "no member 'nothing'; there are catalog, evaluation" in done.stderr
+
+
+LEASE = """
+import sqlite3, sys
+from sciharness_catalog.admission import create_tables
+from sciharness_catalog.leasing import lease
+conn = sqlite3.connect(":memory:", isolation_level=None)
+create_tables(conn)
+try:
+    said = lease(conn, "evaluation").admission
+    print(said.state, said.origin, said.trusted_metrics, "sciharness_evaluation" in sys.modules)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_pip_install_of_a_capability_is_all_it_takes_to_lease_it(
+    checkout: Path, tmp_path: Path
+) -> None:
+    run(checkout, "--wheels", str(tmp_path / "out"))
+    catalog, evaluation = sorted((tmp_path / "out").glob("*.whl"))
+    python = fresh_environment(tmp_path / "venv")
+
+    pip_into(python, str(catalog))
+    before = subprocess.check_output([python, "-c", LEASE], text=True)
+    pip_into(python, str(evaluation))
+    after = subprocess.check_output([python, "-c", LEASE], text=True)
+
+    assert before.startswith("NotInstalledError")
+    assert "pip install sciharness-evaluation" in before
+    assert after == "admitted first_party True False\n"
+
+
+def fresh_environment(folder: Path) -> Path:
+    """An environment of its own that sees the third-party libraries of this one, last."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    libraries = [Path(module.__file__ or "").parent for module in (attr, packaging, rfc8785)]
+    for library in (*libraries, Path(attrs.__file__).parent):
+        (site / library.name).symlink_to(library)
+    return folder / "bin" / "python"
+
+
+def pip_into(python: Path, wheel: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=True)

@@ -8,30 +8,24 @@ their caller.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from typing import Literal
 
-from attrs import asdict, field, frozen
+from attrs import field, frozen
 
-from sciharness_catalog import chain
 from sciharness_catalog.approvals import Approval, approvals, distribution_of
-from sciharness_catalog.canonical import canonical_json
 from sciharness_catalog.chain import check_head, create_tables, head
+from sciharness_catalog.decisions import Decision, Origin, decisions, newest_on, record
 from sciharness_catalog.distributions import InstalledPlugin
-from sciharness_catalog.errors import (
-    DigestDiffersError,
-    HarnessError,
-    IntegrityError,
-    NotAdmittedError,
-    WrongVersionError,
-)
+from sciharness_catalog.errors import HarnessError, IntegrityError, NotAdmittedError
+from sciharness_catalog.refusals import refusal
 from sciharness_catalog.verify import VerifiedPackage, read_verified
 
 __all__ = [
     "Admission",
     "Decision",
+    "Origin",
     "admission",
     "admit",
     "check_head",
@@ -41,28 +35,7 @@ __all__ = [
     "revoke",
 ]
 
-Origin = Literal["first_party", "third_party", "generated"]
 State = Literal["admitted", "installed", "refused"]
-
-
-@frozen
-class Decision:
-    """One row: a plugin's exact digest admitted, or its ID revoked.
-
-    ``attestation`` is the SHA-256 of a generated package's attestation,
-    ``at`` the time as text where the caller gave one.
-    """
-
-    action: Literal["admit", "revoke"]
-    plugin_id: str
-    distribution: str = ""
-    version: str = ""
-    digest: str = ""
-    origin: Origin = "third_party"
-    trusted_metrics: bool = False
-    trusted_labels: bool = False
-    attestation: str = ""
-    at: str = ""
 
 
 @frozen
@@ -127,8 +100,8 @@ def admit(
     )
     earlier = [one for one in decisions(conn) if one.plugin_id == package.plugin_id]
     _check_generated(decision, earlier)
-    if not earlier or not _says_the_same(earlier[-1], decision):
-        chain.append(conn, canonical_json(asdict(decision)))
+    if not earlier or not earlier[-1].says_the_same_as(decision):
+        record(conn, decision)
     return _judge(package, decision, approval, known)
 
 
@@ -144,21 +117,12 @@ def revoke(
     Raises:
         NotAdmittedError: there is nothing to revoke.
     """
-    newest = _newest(conn, plugin_id)
+    newest = newest_on(conn, plugin_id)
     known = approvals() if known is None else known
     if newest is None and distribution_of(plugin_id, known) is None:
         raise NotAdmittedError("was never admitted", where=plugin_id)
     if newest is None or newest.action == "admit":
-        chain.append(conn, canonical_json(asdict(Decision("revoke", plugin_id, at=at))))
-
-
-def decisions(conn: sqlite3.Connection) -> list[Decision]:
-    """Return every decision, oldest first, after the chain was checked.
-
-    Raises:
-        IntegrityError: naming the first row that breaks the chain.
-    """
-    return [Decision(**json.loads(body)) for body in chain.read(conn)[0]]
+        record(conn, Decision("revoke", plugin_id, at=at))
 
 
 def admission(
@@ -177,7 +141,7 @@ def admission(
         IntegrityError: the chain of decisions itself is broken.
     """
     known = approvals() if known is None else known
-    newest = _newest(conn, plugin.plugin_id)
+    newest = newest_on(conn, plugin.plugin_id)
     try:
         package = package or read_verified(plugin)
         _check_owner(plugin.plugin_id, package.distribution, known)
@@ -198,10 +162,10 @@ def _judge(
     """Weigh a verified package against the newest decision and a fitting approval."""
     if newest is not None and newest.action == "revoke":
         approval = None
-    decision = newest if newest is not None and _is_for(newest, package) else None
+    decision = newest if newest is not None and newest.admits(package) else None
     origin = _origin(package.plugin_id, package.distribution, newest, known)
     granted = [one for one in (approval, decision) if one is not None]
-    error = None if granted else _refusal(package, newest, known)
+    error = None if granted else refusal(package, newest, known)
     return Admission(
         package.plugin_id,
         package.distribution,
@@ -219,40 +183,6 @@ def _state(error: HarnessError | None, newest: Decision | None) -> State:
     if error is None:
         return "admitted"
     return "installed" if isinstance(error, NotAdmittedError) and newest is None else "refused"
-
-
-def _refusal(
-    package: VerifiedPackage, newest: Decision | None, known: Mapping[str, Approval]
-) -> HarnessError:
-    plugin_id, where = package.plugin_id, f"{package.plugin_id} {package.version}"
-    hint = f"Run `harness plugin admit {plugin_id}` to admit it."
-    if newest is not None and newest.action == "revoke":
-        return NotAdmittedError("was revoked", where=where, hint=hint)
-    ours = known.get(package.distribution)
-    if newest is not None:
-        return differs(package, newest.version, newest.digest, "admitted")
-    if ours is not None and plugin_id in ours.plugins:
-        return differs(package, ours.version, ours.digest, "approved")
-    return NotAdmittedError("is installed but not admitted", where=where, hint=hint)
-
-
-def differs(package: VerifiedPackage, version: str, digest: str, said: str) -> HarnessError:
-    """Return the error for a package that is not the version or digest that was ``said``."""
-    where = f"{package.plugin_id or package.distribution} {package.version}"
-    if version != package.version:
-        return WrongVersionError(
-            f"wrong version: {said} {version}, installed {package.version}",
-            where=where,
-            hint=f"Install {package.distribution}=={version}, or decide on the new version anew.",
-        )
-    changed = ", ".join(package.changed[:3]) + ("" if len(package.changed) < 4 else ", ...")
-    admit = f"If the change is yours, run `harness plugin admit {package.plugin_id}`."
-    return DigestDiffersError(
-        f"digest differs: {said} {digest[:12]}…, installed {package.digest[:12]}…"
-        + (f" ({changed} changed since installation)" if changed else ""),
-        where=where,
-        hint=admit if package.plugin_id else f"Install {package.distribution}=={version} again.",
-    )
 
 
 def _check_owner(plugin_id: str, distribution: str, known: Mapping[str, Approval]) -> None:
@@ -280,15 +210,6 @@ def _check_generated(decision: Decision, earlier: list[Decision]) -> None:
             )
 
 
-def _says_the_same(one: Decision, other: Decision) -> bool:
-    return asdict(one) | {"at": ""} == asdict(other) | {"at": ""}
-
-
-def _is_for(decision: Decision, package: VerifiedPackage) -> bool:
-    wanted = ("admit", package.distribution, package.version, package.digest)
-    return (decision.action, decision.distribution, decision.version, decision.digest) == wanted
-
-
 def _approval(package: VerifiedPackage, known: Mapping[str, Approval]) -> Approval | None:
     """Return the approval of exactly this package under this plugin ID."""
     found = known.get(package.distribution)
@@ -296,11 +217,6 @@ def _approval(package: VerifiedPackage, known: Mapping[str, Approval]) -> Approv
         return None
     fits = (found.version, found.digest) == (package.version, package.digest)
     return found if fits else None
-
-
-def _newest(conn: sqlite3.Connection, plugin_id: str) -> Decision | None:
-    about = [one for one in decisions(conn) if one.plugin_id == plugin_id]
-    return about[-1] if about else None
 
 
 def _origin(

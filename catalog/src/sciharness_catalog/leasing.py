@@ -8,12 +8,13 @@ from pathlib import Path
 
 from attrs import frozen
 
-from sciharness_catalog.admission import Admission, admission, differs
+from sciharness_catalog.admission import Admission, admission
 from sciharness_catalog.approvals import Approval, approvals, distribution_of
 from sciharness_catalog.dependencies import closure
 from sciharness_catalog.distributions import InstalledPlugin, find_plugins, index, search_path
 from sciharness_catalog.errors import NotInstalledError
 from sciharness_catalog.pins import Pin
+from sciharness_catalog.refusals import differs
 from sciharness_catalog.verify import VerifiedPackage, read_package, read_verified
 
 

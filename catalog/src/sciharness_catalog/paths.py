@@ -9,6 +9,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from sciharness_catalog.errors import IntegrityError
 
 MAX_BYTES = 512 * 2**20
+MAX_DEPTH = 64
 CACHE = "__pycache__"
 NATIVE_SUFFIXES = (*EXTENSION_SUFFIXES, ".so", ".pyd", ".dll", ".dylib")
 
@@ -63,6 +64,8 @@ def _check_name(path: str, where: str) -> None:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\\" in path or ":" in parts[0]:
         raise IntegrityError(f"{path!r} is not a plain relative path", where=where)
+    if len(parts) > MAX_DEPTH:
+        raise IntegrityError(f"a path is more than {MAX_DEPTH} folders deep", where=where)
     if any(ord(mark) < 32 or 0xD800 <= ord(mark) < 0xE000 for mark in path):
         raise IntegrityError(f"{path!r} holds a character that no file name may have", where=where)
     if path.endswith(".pth"):
