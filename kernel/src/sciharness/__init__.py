@@ -34,9 +34,11 @@ _PLACES = {
     "InputSpec": "sciharness.plugin",
     "Outcome": "sciharness.plugin",
     "OutputSpec": "sciharness.plugin",
+    "Result": "sciharness.api",
     "Table": "sciharness.plugin",
     "canonical_json": "sciharness_catalog.canonical",
     "read_table": "sciharness.tables",
+    "run": "sciharness.api",
 }
 
 __all__ = [
@@ -48,10 +50,12 @@ __all__ = [
     "InputSpec",
     "Outcome",
     "OutputSpec",
+    "Result",
     "Table",
     "canonical_json",
     "hookimpl",
     "read_table",
+    "run",
 ]
 
 

@@ -13,8 +13,8 @@ from sciharness.contract.records import ContractInput
 from sciharness.contract.steps import Binding, PlannedStep
 from sciharness.errors import ContractError
 from sciharness.plugins import Leasable
+from sciharness.requests import COMMON
 from sciharness.runtime import execute
-from sciharness.runtime.execute import COMMON
 from sciharness.runtime.final import (
     digest_of,
     evaluate_final,

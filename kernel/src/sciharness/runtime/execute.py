@@ -12,7 +12,7 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError
 from sciharness.plugin import Input
 from sciharness.plugins import Leasable
-from sciharness.requests import apply_defaults, check_request
+from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime import gate
 from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.criteria import MetricValue
@@ -22,8 +22,6 @@ from sciharness.runtime.redact import redact, redact_all
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed, Job, JobResult
-
-COMMON = ("seed", "workers", "time_limit")
 
 
 def full_request(
@@ -93,7 +91,7 @@ def job_for(
     final: bool = False,
 ) -> Job:
     """Return the job of an action for the worker pool."""
-    request = {key: value for key, value in record.request.items() if key not in COMMON}
+    request, common = split_common(lease.operation.request_schema, record.request)
     workspace = session.workspace(record.index)
     clean(workspace)
     return Job(
@@ -103,9 +101,9 @@ def job_for(
         request=request,
         inputs=inputs,
         workspace=workspace,
-        seed=int(record.request["seed"]),
-        workers=int(record.request["workers"]),
-        time_limit=_time_limit(session, record.request.get("time_limit")),
+        seed=int(common["seed"]),
+        workers=int(common["workers"]),
+        time_limit=_time_limit(session, common.get("time_limit")),
         fresh=lease.operation.kind == "evaluator",
         private=final,
     )

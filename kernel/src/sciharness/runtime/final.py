@@ -14,7 +14,8 @@ from attrs import frozen
 
 from sciharness.errors import DataError, IntegrityError
 from sciharness.plugin import Input
-from sciharness.runtime.execute import COMMON, finished, ingest, job_for, work
+from sciharness.requests import COMMON
+from sciharness.runtime.execute import finished, ingest, job_for, work
 from sciharness.runtime.inputs import artifact_input, predictor_artifacts
 from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, Look, StagedInput, to_plain
 from sciharness.runtime.session import NewEvent, Session
