@@ -12,6 +12,7 @@ from sciharness.contract.preflight import Preflight
 from sciharness.descriptors import Operation
 from sciharness.errors import ContractError, IntegrityError
 from sciharness.problems import Problem
+from sciharness.tables import check_table
 
 Look = Callable[..., Preflight]
 
@@ -329,23 +330,47 @@ def test_inputs_larger_than_the_disk_are_refused(base: str, look: Look) -> None:
 
 
 def test_what_the_table_reader_finds_is_taken_over(base: str, look: Look) -> None:
-    problem = Problem("data", "pendulum.csv", 7, 2, "period", "NaN", "a number")
+    problems = (
+        Problem("data", "pendulum.csv", None, None, "target", "perod", "a column"),
+        Problem("data", "pendulum.csv", 7, 2, 'column "period"', "NaN", "a number"),
+        Problem("data", "pendulum.csv", None, None, "", "3 rows", "at least 20"),
+    )
 
-    found = look(base, check_table=lambda *_: Checked((problem,), ("3 rows were dropped",)))
+    found = look(base, check_table=lambda *_: Checked(problems, ("3 rows were dropped",)))
 
-    assert found.problems[0].kind == "data"
-    assert (found.problems[0].file, found.problems[0].line) == ("pendulum.csv", 7)
+    assert {problem.kind for problem in found.problems} == {"data"}
+    assert [(p.file, p.line, p.path) for p in found.problems] == [
+        ("contract.yaml", 5, "inputs[0].path"),
+        ("contract.yaml", 5, "inputs[0].target"),
+        ("pendulum.csv", 7, 'column "period"'),
+    ]
     assert "3 rows were dropped" in warned(found)
 
 
 def test_a_criterion_that_the_mean_would_meet_draws_a_warning(base: str, look: Look) -> None:
-    easy = Checked(facts={"baseline": {"relative_rmse": 0.01, "r2": 0.0}})
-    fair = Checked(facts={"baseline": {"relative_rmse": 0.4}})
+    reached = {"kind": "training mean", "metrics": {"relative_rmse": 0.01, "r2": 0.0}}
+    easy = Checked(facts={"baseline": reached})
+    fair = Checked(facts={"baseline": {**reached, "metrics": {"relative_rmse": 0.4}}})
 
     assert "the training mean alone would meet relative_rmse <= 0.02" in warned(
         look(base, check_table=lambda *_: easy)
     )
     assert look(base, check_table=lambda *_: fair).warnings == ()
+
+
+def test_the_real_table_reader_fits_in(base: str, look: Look, folder: Path) -> None:
+    text = base.replace("value: 0.02", "value: 0.9")
+    (folder / "flat.csv").write_text("x,period\n" + "1,2\n" * 30)
+
+    found = look(text, check_table=check_table)
+    wrong = look(base.replace("target: period", "target: perid"), check_table=check_table)
+    flat = look(base.replace("pendulum.csv", "flat.csv"), check_table=check_table)
+
+    assert found.ok
+    assert "the training mean alone would meet relative_rmse <= 0.9" in warned(found)
+    assert "contract.yaml:5:68: inputs[0].target" in said(wrong)
+    assert "Did you mean `period`?" in said(wrong)
+    assert "flat.csv" in said(flat)
 
 
 def test_leases_and_inputs_that_nothing_uses_draw_warnings(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sciharness.contract._matching import LABELLED, is_split
+from sciharness.contract.fields import INPUT
 from sciharness.contract.findings import Findings
 from sciharness.contract.inputs import InputFacts
 from sciharness.contract.paths import DocumentPath
@@ -27,8 +28,8 @@ _OPERATORS = {
 class CheckedTable(Protocol):
     """What the table reader says of a table without splitting it.
 
-    ``facts["baseline"]`` maps metrics to the values that the training mean (or
-    the most frequent class) alone would reach.
+    ``facts["baseline"]`` holds the kind of a predictor that knows only the
+    visible target values, and under ``metrics`` what it reaches.
     """
 
     @property
@@ -61,11 +62,12 @@ def check_tables(
             continue
         path = findings.spot("inputs", index, item.name, "name")
         checked = check(folder / item.path, item, contract.holdout)
-        findings.adopt(checked.problems, path)
+        for problem in checked.problems:
+            _take_over(problem, path, findings)
         for warning in checked.warnings:
             findings.warn(path, found=warning)
         if not checked.problems and item.role == LABELLED:
-            _warn_easy(contract, item, checked.facts.get("baseline", {}), findings)
+            _warn_easy(contract, checked.facts.get("baseline", {}), findings)
 
 
 def check_copies(contract: Contract, facts: Sequence[InputFacts], findings: Findings) -> None:
@@ -84,6 +86,18 @@ def check_copies(contract: Contract, facts: Sequence[InputFacts], findings: Find
                 _refuse_copy(other, sealed, (*path, "path"), findings)
 
 
+def _take_over(problem: Problem, path: DocumentPath, findings: Findings) -> None:
+    """Note a problem with a table: at its field of the contract, else at its own place."""
+    if problem.line is None and problem.path in INPUT.fields:
+        findings.adopt([problem], path)
+    elif problem.line is None and problem.path.startswith("holdout"):
+        findings.adopt([problem], ())
+    elif problem.line is None and not problem.path:
+        findings.adopt([problem], (*path, "path"))
+    else:
+        findings.problems.append(problem)
+
+
 def _refuse_copy(
     other: ContractInput, sealed: ContractInput, path: DocumentPath, findings: Findings
 ) -> None:
@@ -98,19 +112,18 @@ def _refuse_copy(
 
 def _warn_easy(
     contract: Contract,
-    item: ContractInput,
-    baseline: Mapping[str, float],
+    baseline: Mapping[str, Any],  # Any: JSON values
     findings: Findings,
 ) -> None:
-    what = "the training mean" if item.task == "regression" else "the most frequent class"
+    metrics = baseline.get("metrics", {})
     for index, criterion in enumerate(contract.acceptance):
-        value = baseline.get(criterion.metric)
+        value = metrics.get(criterion.metric)
         if value is None or not _holds(criterion, value):
             continue
         path = findings.spot("acceptance", index, criterion.metric, "metric")
         findings.warn(
             path,
-            found=f"{what} alone would meet {criterion.metric} {criterion.op} "
+            found=f"the {baseline['kind']} alone would meet {criterion.metric} {criterion.op} "
             f"{criterion.value:g} (about {value:.3g})",
             hint="A stricter threshold, or a metric such as r2, would tell more.",
         )

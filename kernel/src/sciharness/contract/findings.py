@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from sciharness.contract.document import Document
 from sciharness.contract.paths import DocumentPath, show_path, split_path
@@ -69,12 +69,11 @@ class Findings:
         """Take over problems found by another reader of the value at ``parent``."""
         for problem in problems:
             path = (*parent, *split_path(problem.path))
-            placed = self._finding(
-                problem.kind, path, problem.found, problem.expected, problem.hint, False
+            self.problems.append(
+                self._finding(
+                    problem.kind, path, problem.found, problem.expected, problem.hint, False
+                )
             )
-            if problem.line is not None:  # a place in another file, which it names itself
-                placed = evolve(placed, file=problem.file, line=problem.line, column=problem.column)
-            self.problems.append(placed)
 
     def spot(self, section: str, index: int, name: str, key: str | None = None) -> DocumentPath:
         """Return the path of the entry ``name`` of a list, at ``index`` if all entries are sound.
