@@ -78,10 +78,15 @@ class LazyGroup(click.Group):
     type=click.Path(file_okay=False),
     help="Folder of runs and plugins (HARNESS_HOME; default: the user's data folder).",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Log what happens to stderr.")
 @click.version_option(package_name="sciharness", prog_name="harness")
 @click.pass_context
-def harness(ctx: click.Context, home: str | None) -> None:
+def harness(ctx: click.Context, home: str | None, verbose: bool) -> None:
     """Turn a research contract into a result one can trust."""
+    if verbose:
+        from sciharness.logs import show_logs
+
+        show_logs()
     ctx.obj = {"home": home or os.environ.get("HARNESS_HOME") or None}
 
 

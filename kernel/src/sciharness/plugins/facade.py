@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 from pathlib import Path
@@ -84,7 +85,8 @@ class Plugins:
             origin=held.admission.origin,
             trusted_metrics=frozenset(operation.trusted_metrics if granted else ()),
             trusted_labels=held.admission.trusted_labels and operation.final_data,
-            load=lambda: self._load_set(held),
+            # Verified once per lease: every worker of a run starts from these very bytes.
+            load=functools.cache(lambda: self._load_set(held)),
         )
 
     def admit(

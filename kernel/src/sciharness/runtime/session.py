@@ -9,6 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from sciharness.contract.steps import PlannedStep
+from sciharness.logs import get_logger
 from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import MetricValue, judge
 from sciharness.runtime.records import from_plain, to_plain
@@ -41,6 +42,7 @@ class Session:
     asked_to_stop: Callable[[], bool] = field(default=lambda: False)
     workers: int = 1
     spend_holdout: bool = False
+    log_to: Any = field(factory=lambda: get_logger("runtime"))  # Any: a structlog logger
 
     def record(self, *events: NewEvent, tx: Any = None) -> None:  # Any: the store's transaction
         """Append events in one durable step, then take them into the state."""
@@ -52,6 +54,7 @@ class Session:
         )
         for event in written:
             self.state.apply(event.kind, event.body, event.seq)
+            self.log_to.info(event.kind, run=self.state.run_id, seq=event.seq)
 
     def judged(self, events: Sequence[NewEvent]) -> list[NewEvent]:
         """Return ``events`` with the verdicts that follow from them, if these change."""
