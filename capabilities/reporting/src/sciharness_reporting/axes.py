@@ -63,9 +63,9 @@ def fitting(
 
 
 def _linear_ticks(low: float, high: float) -> list[float]:
-    rough = (high - low) / 5
+    rough = (high - low) / 6
     size = 10.0 ** math.floor(math.log10(rough))
-    step = size * next(one for one in _STEPS if one * size >= rough * 0.999)
+    step = size * next(one for one in _STEPS if one * size >= rough * 0.9)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [number * step for number in range(first, min(last, first + 20) + 1)]

@@ -22,6 +22,7 @@ SHOWN = 1500
 _EXTREMES = 60
 _TREND_BINS = 16
 _TREND_ROWS = 20
+_LARGEST = 1e300  # beyond it the width of a range might not be a float
 
 
 @frozen(eq=False)
@@ -34,8 +35,9 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The name with its unit."""
-        return f"{self.name} [{self.unit}]" if self.unit else self.name
+        """The name with its unit, unless the name holds it already."""
+        told = not self.unit or self.name.endswith(f"[{self.unit}]")
+        return self.name if told else f"{self.name} [{self.unit}]"
 
 
 @frozen(eq=False)
@@ -135,6 +137,6 @@ def histogram(values: Floats, bins: int = 16) -> tuple[int, ...]:
     import numpy as np
 
     known = values[np.isfinite(values)]
-    if not known.size or not np.isfinite(known.max() - known.min()):
+    if not known.size or max(-known.min(), known.max()) > _LARGEST:
         return ()
     return tuple(int(many) for many in np.histogram(known, bins=bins)[0])
