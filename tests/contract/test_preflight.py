@@ -322,6 +322,18 @@ def test_sealed_bytes_do_not_come_in_by_another_door(
     ).ok
 
 
+def test_nothing_outside_is_read_for_a_refused_path(base: str, look: Look, folder: Path) -> None:
+    secret = folder / "elsewhere" / "secret.csv"
+    secret.parent.mkdir()
+    secret.write_text("secret")
+
+    found = look(base.replace("path: pendulum.csv", f"path: {secret}"))
+
+    assert "a path relative to the contract" in said(found)
+    assert found.inputs == ()
+    assert len(found.problems) == 1
+
+
 def test_inputs_larger_than_the_disk_are_refused(base: str, look: Look) -> None:
     found = look(base, free_bytes=10)
 

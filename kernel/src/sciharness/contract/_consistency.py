@@ -7,7 +7,7 @@ from typing import Any
 
 from sciharness.contract._build import default_role
 from sciharness.contract.findings import Findings, describe
-from sciharness.contract.paths import DocumentPath
+from sciharness.contract.paths import DocumentPath, show_path
 from sciharness.contract.scalars import BROKEN
 
 Values = dict[str, Any]  # Any: cleaned JSON values, BROKEN items kept in their place
@@ -28,13 +28,20 @@ _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def check_consistency(values: Values, findings: Findings) -> None:
-    """Note every contradiction between the fields of a contract."""
-    _check_names(values, findings)
+    """Note every contradiction between the fields of a contract.
+
+    An entry that nothing may be looked up by (a second one of a name, an input
+    at a forbidden path) becomes ``BROKEN``, so that no file outside is read.
+    """
     for index, criterion in _items(values, "acceptance"):
         _check_completion(criterion, ("acceptance", index), findings)
+    refused = _check_names(values, findings)
     for index, item in _items(values, "inputs"):
-        _check_path(item["path"], ("inputs", index, "path"), findings)
         check_input(item, ("inputs", index), findings)
+        if not _check_path(item["path"], ("inputs", index, "path"), findings):
+            refused.append(("inputs", index))
+    for section, index in refused:
+        values[section][index] = BROKEN
     _check_holdout(values.get("holdout"), findings)
     _check_publish(values, findings)
 
@@ -54,27 +61,28 @@ def _items(values: Values, section: str) -> list[tuple[int, Values]]:
     return [(index, item) for index, item in enumerate(found) if item is not BROKEN]
 
 
-def _check_names(values: Values, findings: Findings) -> None:
-    names: dict[str, DocumentPath] = {}
-    for section, key in (("inputs", "name"), ("steps", "id")):
-        for index, item in _items(values, section):
-            _check_unique(item[key], (section, index, key), names, findings)
-    metrics: dict[str, DocumentPath] = {}
-    for index, item in _items(values, "acceptance"):
-        _check_unique(item["metric"], ("acceptance", index, "metric"), metrics, findings)
+def _check_names(values: Values, findings: Findings) -> list[tuple[str, int]]:
+    names: dict[str, tuple[str, int]] = {}  # inputs and steps share one space of names
+    second = _check_unique(values, "inputs", "name", names, findings)
+    second += _check_unique(values, "steps", "id", names, findings)
+    return second + _check_unique(values, "acceptance", "metric", {}, findings)
 
 
 def _check_unique(
-    name: str, path: DocumentPath, seen: dict[str, DocumentPath], findings: Findings
-) -> None:
-    if name not in seen:
-        seen[name] = path
-        return
-    first = seen[name]
-    what = "metric" if path[0] == "acceptance" else "name among inputs and steps"
-    hint = f"It is taken by {first[0]}[{first[1]}]."
-    found = f"{describe(name)} a second time"
-    findings.problem(path, found=found, expected=f"each {what} once", hint=hint)
+    values: Values, section: str, key: str, seen: dict[str, tuple[str, int]], findings: Findings
+) -> list[tuple[str, int]]:
+    """Return the entries of a section whose name is taken by an earlier one."""
+    what = "metric" if section == "acceptance" else "name among inputs and steps"
+    second = []
+    for index, item in _items(values, section):
+        first = seen.setdefault(item[key], (section, index))
+        if first != (section, index):
+            hint = f"It is taken by {show_path(first)}."
+            found = f"{describe(item[key])} a second time"
+            path = (section, index, key)
+            findings.problem(path, found=found, expected=f"each {what} once", hint=hint)
+            second.append((section, index))
+    return second
 
 
 def _check_completion(criterion: Values, path: DocumentPath, findings: Findings) -> None:
@@ -85,7 +93,8 @@ def _check_completion(criterion: Values, path: DocumentPath, findings: Findings)
         findings.problem(path, found=found, expected="task_completion >= 1, the only form of it")
 
 
-def _check_path(text: str, path: DocumentPath, findings: Findings) -> None:
+def _check_path(text: str, path: DocumentPath, findings: Findings) -> bool:
+    """Return whether a path may be followed; note why not."""
     expected = "a path relative to the contract"
     if _ABSOLUTE.match(text):
         hint = "Put the file beside the contract, or reach it with `../`."
@@ -93,6 +102,9 @@ def _check_path(text: str, path: DocumentPath, findings: Findings) -> None:
     elif "\\" in text:
         hint = f"Write {text.replace(chr(92), '/')}."
         findings.problem(path, found=describe(text), expected=f"{expected}, with `/`", hint=hint)
+    else:
+        return True
+    return False
 
 
 def _check_columns(item: Values, path: DocumentPath, findings: Findings) -> None:

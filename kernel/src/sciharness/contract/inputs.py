@@ -75,6 +75,8 @@ def check_file(
     """Return the facts of a contract input beside the contract, ``None`` after a problem."""
     source = folder / item.path
     try:
+        if Path(item.path).is_absolute():
+            raise DataError("an absolute path", where=source.name)
         facts = input_facts(item.name, source)
     except DataError as fault:
         hint = _nearest_file(source) if not source.exists() else ""
