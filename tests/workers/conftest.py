@@ -97,18 +97,18 @@ def liar(site: Path) -> LoadSet:
     return load_set(site, "liar")
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that stands for a home, with a vault that holds a secret."""
-    folder = tmp_path / "home"
+    folder = tmp_path_factory.mktemp("worker") / "home"
     (folder / "vault").mkdir(parents=True)
     (folder / "vault" / "labels.csv").write_text("sample_id,y\n0,SECRET-LABEL\n", "utf-8")
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def workers(home: Path) -> Iterator[Workers]:
-    """A pool whose workers may not see the home."""
+    """A pool whose workers may not see the home; one for all, since a start takes its time."""
     with Workers(home / "workspaces" / "run" / "workers", hidden=(home, home / "vault")) as pool:
         yield pool
 
@@ -123,21 +123,24 @@ def operations(
     return {operation.name: operation for one in found for operation in one.operations}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def act(
     workers: Workers, tiny: LoadSet, liar: LoadSet, operations: Mapping[str, Operation], home: Path
 ) -> Callable[..., JobResult]:
     """Run ``plugin.operation`` with a request and inputs; further options are job fields."""
     packages = {"tiny": tiny, "liar": liar}
+    pool = workers
 
     def run(
         name: str,
         request: Mapping[str, object] | None = None,
         inputs: Mapping[str, Path] | None = None,
         *,
+        workers: Workers | None = None,
         on_event: Callable[[dict[str, object]], None] = lambda event: None,
         cancelled: Callable[[], bool] = lambda: False,
         workspace: str = "0",
+        folder: Path | None = None,
         **fields: object,
     ) -> JobResult:
         plugin_id, _, operation = name.partition(".")
@@ -148,10 +151,10 @@ def act(
             package=package,
             request=request or {},
             inputs={key: Input(key, path, "DATASET") for key, path in (inputs or {}).items()},
-            workspace=home / "workspaces" / "run" / workspace,
+            workspace=(folder or home / "workspaces" / "run") / workspace,
             **fields,  # type: ignore[arg-type]
         )
-        return workers.run(job, on_event, cancelled)
+        return (workers or pool).run(job, on_event, cancelled)
 
     return run
 

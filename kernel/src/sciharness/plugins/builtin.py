@@ -68,9 +68,7 @@ def _kernel() -> tuple[str, str]:
             "has no metadata here", where="sciharness", hint="Install it with pip."
         )
     package = Path(__file__).resolve().parent.parent
-    files = {
-        path.relative_to(package.parent).as_posix(): _hashed(path) for path in _files(package)
-    }
+    files = {path.relative_to(package.parent).as_posix(): _hashed(path) for path in _files(package)}
     return found.version, digest_of_hashes(files, found.metadata)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from sciharness.descriptors import Descriptor, Operation
 from sciharness.errors import ContractError, PluginError
 from sciharness.plugin import Input
 from sciharness.workers import slots
-from sciharness.workers.child import Grants, Limits, child_environment
+from sciharness.workers.child import Grants, Limits, child_environment, run_child
 from sciharness.workers.confinement import NONE, ConfinementError, probe
 from sciharness.workers.descriptor import descriptor_from_plain
 from sciharness.workers.events import EventCheck
@@ -47,8 +48,8 @@ class Job:
 
     ``request`` are the values for the request class, defaults filled in or not.
     ``workspace`` is the action's folder, out of the worker's reach: artifacts
-    end up in its ``outputs``, the checkpoint of an unfinished attempt in its
-    ``checkpoint``, where the next attempt finds it. ``time_limit`` is told to
+    end up in its ``outputs``. A job with the same workspace finds the
+    checkpoint of an unfinished attempt. ``time_limit`` is told to
     the operation, which is asked to stop after it; ``wall_limit`` ends it
     (default: 10 s and a quarter more). ``fresh`` takes a worker of its own;
     ``private`` says that an input is secret: such a worker never has sockets.
@@ -137,7 +138,7 @@ class Workers:
             result = self._result(job, taken, folder, events, cancelled)
         except BaseException as error:
             spent = taken.worker.cpu_seconds() - before
-            self._drop(taken, folder, job.workspace)
+            self._drop(taken, folder)
             if isinstance(error, ActionFailed):
                 error.usage = dict(events.usage)
                 error.seconds = time.monotonic() - started
@@ -146,6 +147,26 @@ class Workers:
         cpu = taken.worker.cpu_seconds() - before
         self._give_back(taken, folder, fresh=job.fresh)
         return evolve(result, seconds=time.monotonic() - started, cpu_seconds=max(cpu, 0.0))
+
+    def check_isolation(self) -> None:
+        """Confirm that a worker cannot read the hidden folders; asked before a run begins.
+
+        Raises:
+            ContractError: one lies beneath a granted folder.
+        """
+        if self.isolation == NONE:
+            return
+        slot = Slot.made(self.root)
+        try:
+            run_child(
+                [sys.executable, "-S", "-c", ""],
+                cwd=slot.work,
+                grants=Grants(write=(slot.work,), hidden=self.hidden),
+            )
+        except ConfinementError as error:
+            raise _exposed(error) from error
+        finally:
+            slot.remove()
 
     def describe(self, package: LoadSet) -> Descriptor:
         """Return what a verified plugin registers, asked of a worker of its own.
@@ -208,7 +229,7 @@ class Workers:
     ) -> JobResult:
         linked = not job.fresh and taken.worker.launched.level != NONE
         inputs = taken.slot.placed(job.inputs) if linked else job.inputs
-        restored = slots.restore_checkpoint(job.workspace, folder)
+        restored = slots.restore_checkpoint(self.root, job.workspace, folder)
         answer = taken.worker.ask(
             {"run": _asked(job, inputs, folder, restored)},
             on_event=events,
@@ -279,12 +300,7 @@ class Workers:
                 return start()
             return self._permanent().call(start)
         except ConfinementError as error:
-            raise ContractError(
-                str(error),
-                where="isolation",
-                hint="Keep the home and the contract outside of the interpreter's folders, "
-                "of folder inputs and of HARNESS_READ_PATHS.",
-            ) from error
+            raise _exposed(error) from error
 
     def _permanent(self) -> _Starter:
         with self._lock:
@@ -292,9 +308,9 @@ class Workers:
                 self._starter = _Starter()
             return self._starter
 
-    def _drop(self, taken: _Running, folder: Path, workspace: Path) -> None:
+    def _drop(self, taken: _Running, folder: Path) -> None:
         taken.worker.close()
-        slots.keep_checkpoint(folder, workspace)
+        slots.keep_checkpoint(self.root, folder)
         taken.slot.remove()
         with self._lock:
             if taken in self._busy:
@@ -354,6 +370,15 @@ class _Starter:
                 answer.put(start())
             except BaseException as error:  # noqa: BLE001  raised again where it was asked
                 answer.put(error)
+
+
+def _exposed(error: ConfinementError) -> ContractError:
+    return ContractError(
+        str(error),
+        where="isolation",
+        hint="Keep the home and the contract outside of the interpreter's folders, "
+        "of folder inputs and of HARNESS_READ_PATHS.",
+    )
 
 
 def _asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None) -> Message:

@@ -54,7 +54,7 @@ def descendants(root: int) -> list[int]:
 
 
 def end_descendants(
-    root: int, *, within: float = 1.0, reap: Callable[[], None] = lambda: None
+    root: int, *, within: float = 1.0, reap: Callable[[], object] = lambda: None
 ) -> bool:
     """Kill all descendants of ``root``; return whether none is left.
 

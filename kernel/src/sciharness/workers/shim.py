@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 if __name__ == "__main__":  # the kernel's own folder, for an interpreter started with -P
     _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -23,6 +24,7 @@ from typing import Any, NoReturn
 from sciharness.workers import processes
 
 _WATCHED = (signal.SIGCHLD, signal.SIGTERM)
+_LAST_SECONDS = 0.5
 
 
 def main(settings_fd: int, status_fd: int) -> NoReturn:
@@ -58,18 +60,22 @@ class _Supervisor:
             told = signal.sigwait(_WATCHED) == signal.SIGTERM
             self.reap()
         processes.end_descendants(os.getpid(), reap=self.reap)
-        self.reap()
+        # A process whose threads still end is no longer listed as living and not yet to be reaped.
+        deadline = time.monotonic() + _LAST_SECONDS
+        while not self.reap() and time.monotonic() < deadline:
+            signal.sigtimedwait({signal.SIGCHLD}, 0.02)
         self._report()
         os._exit(0)
 
-    def reap(self) -> None:
+    def reap(self) -> bool:
+        """Collect what has ended; return whether no child is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return
+                return True
             if pid == 0:
-                return
+                return False
             if pid == self.child:
                 self.ended = os.waitstatus_to_exitcode(status)
 

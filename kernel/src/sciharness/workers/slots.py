@@ -10,7 +10,7 @@ swapped between the check and the use.
 from __future__ import annotations
 
 import errno
-import json
+import hashlib
 import os
 import shutil
 import stat
@@ -23,7 +23,7 @@ from attrs import define, evolve, field
 from sciharness.plugin import Input
 from sciharness.workers.failures import ActionFailed
 
-_NOTE = "action.json"
+_CHECKPOINTS = "checkpoints"
 
 
 @define
@@ -54,12 +54,10 @@ class Slot:
         return self.folder / "inputs"
 
     def begin(self, workspace: Path) -> Path:
-        """Return a fresh folder for one action; a note ties it to the action's workspace."""
+        """Return a fresh folder for one action; its name ties it to the action's workspace."""
         self.actions += 1
-        folder = self.work / str(self.actions)
+        folder = self.work / f"{self.actions}-{_tie(workspace)}"
         folder.mkdir()
-        note = {"workspace": str(workspace), "folder": folder.name}
-        (self.folder / _NOTE).write_text(json.dumps(note), "utf-8")
         return folder
 
     def placed(self, inputs: Mapping[str, Input]) -> dict[str, Input]:
@@ -101,33 +99,39 @@ def take_outputs(folder: Path, workspace: Path) -> Path:
     return target
 
 
-def keep_checkpoint(folder: Path, workspace: Path) -> None:
-    """Move the checkpoint of an unfinished action into its workspace, if it left one."""
+def keep_checkpoint(root: Path, folder: Path) -> None:
+    """Keep the checkpoint of an unfinished action for its next attempt, if it left one.
+
+    It lies below ``root``, out of the workers' reach, also after a kill -9 of
+    the kernel (see :func:`recover`).
+    """
     source = folder / "checkpoint"
     if source.is_dir() and not source.is_symlink():
-        workspace.mkdir(parents=True, exist_ok=True)
-        _clear(workspace / "checkpoint")
-        _move(source, workspace / "checkpoint")
+        target = root / _CHECKPOINTS / folder.name.rpartition("-")[2]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clear(target)
+        _move(source, target)
 
 
-def restore_checkpoint(workspace: Path, folder: Path) -> Path | None:
+def restore_checkpoint(root: Path, workspace: Path, folder: Path) -> Path | None:
     """Move an earlier attempt's checkpoint into the action's folder and return where it is."""
-    source = workspace / "checkpoint"
-    if not source.is_dir() or source.is_symlink():
+    source = root / _CHECKPOINTS / _tie(workspace)
+    if not source.is_dir():
         return None
     _move(source, folder / "restored")
     return folder / "restored"
 
 
 def recover(root: Path) -> None:
-    """Bring checkpoints of a killed kernel's workers into their workspaces; remove its slots."""
-    for folder in sorted(root.glob("worker-*")):
-        try:
-            note = json.loads((folder / _NOTE).read_text("utf-8"))
-            keep_checkpoint(folder / "work" / note["folder"], Path(note["workspace"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            pass  # no action had begun
-        shutil.rmtree(folder, ignore_errors=True)
+    """Keep what the workers of a killed kernel left as checkpoints; remove their slots."""
+    for slot in sorted(root.glob("worker-*")):
+        for folder in sorted((slot / "work").glob("*-*"), key=lambda one: one.stat().st_mtime_ns):
+            keep_checkpoint(root, folder)
+        shutil.rmtree(slot, ignore_errors=True)
+
+
+def _tie(workspace: Path) -> str:
+    return hashlib.sha256(str(workspace).encode()).hexdigest()[:16]
 
 
 def _link_tree(source: Path, target: Path, name: str) -> None:

@@ -38,6 +38,7 @@ class Worker:
     _heard: queue.SimpleQueue[bytes | WireError | None] = field(factory=queue.SimpleQueue)
     _allowance: int = MAX_ACTION
     _log: Pump | None = None
+    _spent: float = 0.0
 
     @classmethod
     def started(
@@ -120,7 +121,7 @@ class Worker:
 
     def cpu_seconds(self) -> float:
         """Return the CPU seconds the worker and what it waited for have taken so far."""
-        return cpu_seconds(self.launched.pid)
+        return cpu_seconds(self.launched.pid) if self.usable else self._spent
 
     def log_tail(self) -> str:
         """Return the end of what the plugin printed since it was last asked."""
@@ -135,6 +136,7 @@ class Worker:
         if self._log is not None:
             self._log.join()
         ending = self.launched.ending()
+        self._spent = ending.cpu_seconds
         self.launched.close()
         return ending
 
