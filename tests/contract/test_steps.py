@@ -303,6 +303,17 @@ def test_verification_rows_are_for_verification_steps(base: str, steps: str, pla
     }
 
 
+def test_a_hypothesis_step_needs_the_switch(base: str, steps: str, plan: Planner) -> None:
+    refit = "  - {id: again, use: verification.refit, inputs: {data: data, formulas: fit}}\n"
+    text = base.replace("reporting.write", "verification.refit") + steps + refit
+
+    _, off = plan(text)
+    _, on = plan(text + VERIFY)
+
+    assert "hypothesis verification switched on" in off
+    assert on == ""
+
+
 def test_one_artifact_of_a_step_can_be_named(
     base: str, steps: str, plan: Planner, operations: dict[str, Operation]
 ) -> None:

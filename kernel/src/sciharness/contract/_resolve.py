@@ -9,6 +9,7 @@ from attrs import frozen
 from sciharness.contract._matching import bindable_inputs, is_evaluator, is_report
 from sciharness.contract._references import References, Use
 from sciharness.contract._sealing import check_sealing
+from sciharness.contract.artifact_types import HYPOTHESIS_KINDS
 from sciharness.contract.findings import Findings, suggest
 from sciharness.contract.paths import DocumentPath
 from sciharness.contract.records import Contract, Step
@@ -93,9 +94,20 @@ class _Resolver:
         operation = self.operations.get(step.use)
         if operation is None:
             return None
+        self._check_workflow(operation, path)
         bindings = self._bindings(step, operation, index, path)
         kind = self._kind(step, operation, bindings)
         return PlannedStep(step.id, step.use, kind, bindings, step.params)
+
+    def _check_workflow(self, operation: Operation, path: DocumentPath) -> None:
+        made = [out.type for out in operation.outputs if out.type in HYPOTHESIS_KINDS]
+        if made and not self.contract.workflow.hypothesis_verification:
+            self.findings.problem(
+                (*path, "use"),
+                found=f"{operation.name}, which makes a {made[0]}",
+                expected="hypothesis verification switched on",
+                hint="Set workflow: {hypothesis_verification: true}.",
+            )
 
     def _kind(self, step: Step, operation: Operation, bindings: Mapping[str, Binding]) -> str:
         if is_evaluator(operation):
