@@ -25,6 +25,8 @@ _GREEK = frozenset(
 )
 _FUNCTIONS = MappingProxyType({"log": "ln", "asin": "arcsin", "acos": "arccos", "atan": "arctan"})
 _DRAWN = frozenset({"sqrt", "cbrt", "abs", "exp"})
+# a table would set its fractions small
+_DISPLAY = '<mrow displaystyle="true">'
 _TIMES = "<mo>\u22c5</mo>"
 _CLOSE_TIMES = '<mspace width="0.17em"></mspace>'
 
@@ -58,7 +60,7 @@ def equation(target: str, tree: Expression, digits: int = 5) -> str:
     if len(rows) == 1:
         return _math(f"<mrow>{head}{rows[0]}</mrow>")
     cells = [
-        f"<mtr><mtd>{head if number == 0 else ''}</mtd><mtd><mrow>{row}</mrow></mtd></mtr>"
+        f"<mtr><mtd>{head if number == 0 else ''}</mtd><mtd>{_DISPLAY}{row}</mrow></mtd></mtr>"
         for number, row in enumerate(rows)
     ]
     return _math(f"<mtable>{''.join(cells)}</mtable>")

@@ -87,7 +87,7 @@ def _curve(story: Story, formulas: Formulas, visible: Visible) -> Figure | None:
         label(column.title),
         story.target,
         "The formula uses one column: its curve, and the visible rows "
-        f"({_rows(len(drawn), len(values))}).",
+        f"({len(drawn):,} of {len(values):,}).",
     )
 
 

@@ -74,7 +74,10 @@ def _is_plain_latex(latex: str) -> bool:
 def _symbols(
     story: Story, formulas: Formulas, chosen: Candidate, tree: Expression | None
 ) -> Block | None:
-    used = names_in(tree) if tree is not None else ()
+    places = {f"X{place}": place for place in range(1, len(formulas.features) + 1)}
+    places |= {name: place for place, name in enumerate(formulas.features, start=1)}
+    names = names_in(tree) if tree is not None else ()
+    used = sorted(names, key=lambda name: places.get(name, 0))
     known = {name: formulas.symbols.get(name, name) for name in used}
     units = {column.name: column.unit for column in story.visible.features} if story.visible else {}
     return table(
