@@ -15,8 +15,7 @@ from attrs import field, frozen
 from sciharness.errors import UsageError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from sciharness.tables.predictions import Predictions
 
     Columns = Mapping[str, Sequence[float]]
 
@@ -126,7 +125,7 @@ class Result:
             raise UsageError(f"the run has no artifact {name}", where=self.run_id)
         return Path(found[-1]["path"])
 
-    def predict(self, table: Columns | str | Path) -> NDArray[np.float64] | NDArray[np.str_]:
+    def predict(self, table: Columns | str | Path) -> Predictions:
         """Return the prediction of the run's predictor for each row, shape (rows,).
 
         ``table`` is a mapping from feature names to columns of equal length, or
@@ -139,10 +138,8 @@ class Result:
             DataError: a column is missing or holds anything but numbers.
             ActionFailed: the predictor refuses a row.
         """
-        import numpy as np
-
         from sciharness.runtime.final import predict
-        from sciharness.tables import prepare_inputs
+        from sciharness.tables import prepare_inputs, read_predictions
 
         card = json.loads(self.artifact("model_card.json").read_text("utf-8"))
         features = [column["name"] for column in card["columns"]]
@@ -151,11 +148,7 @@ class Result:
             source = table if isinstance(table, str | Path) else _written(table, folder)
             rows = prepare_inputs(Path(source), features, folder)
             output = predict(self._predictor(folder / "predictor"), rows, folder)
-            with output.open(newline="") as stream:
-                values = [row["prediction"] for row in csv.DictReader(stream)]
-        if card["task"] == "classification":
-            return np.array(values, dtype=np.str_)
-        return np.array(values, dtype=np.float64)
+            return read_predictions(output, text=card["task"] == "classification")
 
     def _predictor(self, folder: Path) -> Path:
         folder.mkdir()

@@ -7,7 +7,8 @@ from typing import Any
 
 from attrs import frozen
 
-from sciharness.contract.records import ConstraintRule, Contract
+from sciharness.contract.constraints import broken_by
+from sciharness.contract.records import Contract
 
 
 @frozen
@@ -30,7 +31,7 @@ def check_constraints(
 ) -> Refusal | None:
     """Refuse a request, defaults filled in, that breaks a rule of the contract."""
     for number, rule in enumerate(contract.constraints.get(capability, ())):
-        broken = _broken(rule, request)
+        broken = broken_by(rule, request)
         if broken:
             return Refusal("constraint", f"constraints.{capability}[{number}]: {broken}")
     return None
@@ -45,19 +46,3 @@ def check_workflow(contract: Contract, outputs: Sequence[str]) -> Refusal | None
     if wanted:
         return Refusal("workflow", f"hypothesis verification is off, {min(wanted)} is refused")
     return None
-
-
-def _broken(rule: ConstraintRule, request: Mapping[str, Any]) -> str:  # Any: JSON values
-    if any(not same(request.get(name), value) for name, value in rule.when.items()):
-        return ""
-    for name, value in rule.require.items():
-        if not same(request.get(name), value):
-            return f"{name} has to be {value!r}, got {request.get(name)!r}"
-    return ""
-
-
-def same(found: object, wanted: object) -> bool:
-    """Compare two JSON values as JSON does: ``true`` is not 1, 1 equals 1.0."""
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    return found == wanted

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         prepare_labelled,
         split_labels,
     )
+    from sciharness.tables.predictions import read_predictions
     from sciharness.tables.read import read_table
     from sciharness.tables.records import CheckedTable, Prepared, TableArrays
 
@@ -27,6 +28,7 @@ _PLACES = {
     "prepare_final": "prepare",
     "prepare_inputs": "prepare",
     "prepare_labelled": "prepare",
+    "read_predictions": "predictions",
     "read_table": "read",
     "split_labels": "prepare",
 }
@@ -39,6 +41,7 @@ __all__ = [
     "prepare_final",
     "prepare_inputs",
     "prepare_labelled",
+    "read_predictions",
     "read_table",
     "split_labels",
 ]
