@@ -115,7 +115,7 @@ def _invoke(words: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except Exception as fault:  # every failure ends in one message and the right code
+    except Exception as fault:  # noqa: BLE001 - every failure ends in one message and its code
         from sciharness.cli.output import report_failure
 
         return report_failure(fault, as_json="--json" in words)

@@ -53,7 +53,9 @@ def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
     with opened(ctx) as home:
         entry = Plugins(home).show(plugin_id)
     if json_output:
-        print_json({**entry.to_dict(), "operations": [_card(entry, one) for one in entry.operations]})
+        print_json(
+            {**entry.to_dict(), "operations": [_card(entry, one) for one in entry.operations]}
+        )
         return
     click.echo(f"{entry.id} {entry.version} ({entry.distribution})")
     click.echo(f"{entry.state}, {entry.origin}, digest {entry.digest}")

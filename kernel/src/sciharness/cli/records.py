@@ -65,12 +65,14 @@ def show(ctx: click.Context, run: str, json_output: bool) -> None:
             return
         click.echo(describe(view, formulas_of(state, ArtifactStore(home))))
     for metric in view["metrics"]:
-        click.echo(f"metric: {metric['name']} = {metric['value']:.6g} ({metric['source']}, {metric['capability']})")
+        origin = f"{metric['source']}, {metric['capability']}"
+        click.echo(f"metric: {metric['name']} = {metric['value']:.6g} ({origin})")
     for action in (*state.actions, *state.refusals):
         tail = f": {action.message}" if action.message else ""
         click.echo(f"action: {action.step} {action.capability} {action.status}{tail}")
     for artifact in view["artifacts"]:
-        click.echo(f"artifact: {artifact['step']}.{artifact['name']} ({artifact['type']}) {artifact['path']}")
+        name = f"{artifact['step']}.{artifact['name']}"
+        click.echo(f"artifact: {name} ({artifact['type']}) {artifact['path']}")
 
 
 @click.command(epilog="Example: harness events 3 --follow")

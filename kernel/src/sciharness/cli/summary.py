@@ -53,7 +53,11 @@ def describe(view: View, formulas: View | None = None) -> str:
 
 def _status(view: View) -> str:
     delivery = view["delivery"]
-    return view["status"] if delivery in {"none", "succeeded"} else f"{view['status']}, delivery {delivery}"
+    return (
+        view["status"]
+        if delivery in {"none", "succeeded"}
+        else f"{view['status']}, delivery {delivery}"
+    )
 
 
 def _formula_lines(formulas: View | None) -> list[str]:
@@ -71,7 +75,8 @@ def _criterion(item: View) -> str:
     value = "no value" if item["value"] is None else f"{item['value']:.6g}"
     trust = "trusted" if item["trusted"] else "any source"
     verdict = "met" if item["met"] else f"NOT met: {item['reason']}"
-    return f"criterion: {item['metric']} {item['op']} {item['threshold']:g} ({trust}): {value}, {verdict}"
+    wanted = f"{item['metric']} {item['op']} {item['threshold']:g} ({trust})"
+    return f"criterion: {wanted}: {value}, {verdict}"
 
 
 def _sealed(name: str, item: View) -> str:
@@ -109,5 +114,3 @@ def formulas_of(state: RunState, store: ArtifactStore) -> View | None:
         return None
     value = json.loads(store.path(found[-1].sha256).read_text("utf-8"))
     return value if isinstance(value, dict) else None
-
-

@@ -38,6 +38,7 @@ class Plugins:
         self.home = home
         self._known = approvals()
         self._leases: dict[str, tuple[Lease, Descriptor]] = {}
+        self._load_sets: dict[str, LoadSet] = {}
         home.ensure_tables(_TABLES, catalog.create_tables)
 
     def listing(self) -> tuple[PluginStatus, ...]:
@@ -152,8 +153,11 @@ class Plugins:
         return found
 
     def _load_set(self, held: Lease) -> LoadSet:
-        own, *libraries = load_set(held.plugin, held.package, known=self._known)
-        return LoadSet(own, tuple(libraries))
+        digest = held.package.digest
+        if digest not in self._load_sets:
+            own, *libraries = load_set(held.plugin, held.package, known=self._known)
+            self._load_sets[digest] = LoadSet(own, tuple(libraries))
+        return self._load_sets[digest]
 
     def _descriptor(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
         folder = self.home.plugins / "descriptors"

@@ -37,7 +37,7 @@ def reservation(operation: Operation) -> dict[str, float]:
         need["experiments"] = 1.0
     if any(output.type == MODEL_TYPE for output in operation.outputs):
         need["training_runs"] = 1.0
-    need.update({key: 1.0 for key in operation.charges})
+    need.update(dict.fromkeys(operation.charges, 1.0))
     return need
 
 

@@ -132,16 +132,16 @@ def _run(
         return pool.run(job, on_event, cancelled)
 
 
-def _inputs(
-    operation: Operation, given: Mapping[str, Given], scratch: Path
-) -> dict[str, Input]:
+def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
     evaluates = operation.kind == "evaluator"
     specs = _EVALUATOR_INPUTS if evaluates else operation.inputs
     known = {spec.name: spec for spec in specs}
     for name in given:
         if name not in known:
             best = nearest(name, known)
-            hint = f"Did you mean `{best}`?" if best else f"It takes: {', '.join(known) or 'nothing'}."
+            hint = (
+                f"Did you mean `{best}`?" if best else f"It takes: {', '.join(known) or 'nothing'}."
+            )
             raise UsageError(f"there is no input `{name}`", where=operation.name, hint=hint)
     for spec in specs:
         if not spec.optional and (spec.name not in given or given[spec.name].path is None):

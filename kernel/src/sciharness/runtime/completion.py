@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from sciharness.errors import HarnessError
 from sciharness.runtime.budget import Exhausted
 from sciharness.runtime.criteria import TASK_COMPLETION, MetricValue, judge
@@ -28,8 +27,15 @@ def close_run(
         reason = message
     body: dict[str, object] = {"status": status, "reason": redact(reason)}
     if exhausted is not None:
-        session.record(("BudgetExhausted", {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit}))
-        body["error"] = _error("budget", str(exhausted), "Raise the limit in the contract and run it anew.")
+        session.record(
+            (
+                "BudgetExhausted",
+                {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit},
+            )
+        )
+        body["error"] = _error(
+            "budget", str(exhausted), "Raise the limit in the contract and run it anew."
+        )
     if fault is not None:
         body["error"] = _error(fault.kind, str(fault), fault.hint)
     events: list[NewEvent] = [("RunFinished", body)]
@@ -65,7 +71,10 @@ def _has_final_predictor(state: RunState) -> bool:
         predictor_artifacts("", state.artifacts_of(state.frozen["step"]))
     except HarnessError:
         return False
-    return any(record.index == state.frozen["index"] and record.status == "finished" for record in state.actions)
+    return any(
+        record.index == state.frozen["index"] and record.status == "finished"
+        for record in state.actions
+    )
 
 
 def _complete(session: Session) -> None:
@@ -95,5 +104,3 @@ def _status(
 
 def _error(kind: str, message: str, hint: str) -> dict[str, str]:
     return {"kind": kind, "where": "", "message": message, "hint": hint}
-
-

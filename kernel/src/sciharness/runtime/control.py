@@ -183,5 +183,3 @@ def report_file(home: Home, prefix: str, name: str) -> Path:
         if exported.is_file():
             return exported
     return ArtifactStore(home).path(found[-1].sha256)
-
-

@@ -142,5 +142,3 @@ def _changed_inputs(home: Home, run_id: str, folder: Path) -> list[str]:
         if facts is None or facts.sha256 != state.inputs[item.name].sha256:
             changed.append(item.name)
     return changed
-
-

@@ -72,9 +72,7 @@ def _evaluate_visible(
     )
     result, usage = execute.work(session, record, job)
     references = execute.ingest(session, record, result)
-    event = execute.finished(
-        record, result, usage, references, undefined=undefined_metrics(result)
-    )
+    event = execute.finished(record, result, usage, references, undefined=undefined_metrics(result))
     session.record(*session.judged([event]))
 
 
@@ -98,9 +96,7 @@ def make_final_data(
     sealed, others = _seal_generated(session, sealed_record, step, result)
     kept = evolve(result, artifacts=others)
     references = execute.ingest(session, sealed_record, kept)
-    event = execute.finished(
-        sealed_record, kept, usage, references, group=lease.operation.group
-    )
+    event = execute.finished(sealed_record, kept, usage, references, group=lease.operation.group)
     body = {
         "input": to_plain(sealed.staged),
         "artifacts": [to_plain(item) for item in sealed.staged.views.values()],
@@ -132,7 +128,9 @@ def _seal_generated(
     prepared = prepare_final(made.path, _card_spec(session, step, made.name), folder)
     made.path.unlink()
     assert prepared.final_inputs is not None and prepared.labels is not None
-    view = store_view(session.home, step.id, "final_inputs.csv", prepared.final_inputs, record.index)
+    view = store_view(
+        session.home, step.id, "final_inputs.csv", prepared.final_inputs, record.index
+    )
     staged = StagedInput(
         name=step.id,
         role="labelled_table",
@@ -164,7 +162,7 @@ def _card_spec(session: Session, step: PlannedStep, file_name: str) -> ContractI
 
 
 def _generated_subject(session: Session, record: ActionRecord, step: PlannedStep) -> str:
-    """Return the ledger's subject: digests of all inputs but the predictor, request without seed."""
+    """Return a digest of request without seed and of all inputs but the predictor."""
     request = {name: value for name, value in record.request.items() if name not in COMMON}
     inputs = {
         name: [item.sha256 for item in _sources(session, binding)]

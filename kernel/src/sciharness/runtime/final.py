@@ -237,7 +237,9 @@ def sealed_labels(session: Session, staged: StagedInput) -> Path:
     vault = Vault(session.home)
     key = vault.key_of(session.state.run_id, staged.name)
     if key is None:
-        raise IntegrityError("the sealed labels are not in this home", where=f"inputs.{staged.name}")
+        raise IntegrityError(
+            "the sealed labels are not in this home", where=f"inputs.{staged.name}"
+        )
     return vault.path(key, LABELS)
 
 
@@ -283,7 +285,9 @@ def _replayed(
     stored: Mapping[str, Any],
 ) -> list[NewEvent]:  # Any: the JSON value that was settled
     references = [_reference(session, record, item) for item in stored["artifacts"]]
-    note = f"replayed: look {look.look} at these labels was by the same predictor (run {look.run_id})"
+    note = (
+        f"replayed: look {look.look} at these labels was by the same predictor (run {look.run_id})"
+    )
     result = JobResult(
         metrics=stored["metrics"],
         artifacts=(),

@@ -27,7 +27,9 @@ def check_lease(contract: Contract, capability: str) -> Refusal | None:
 
 
 def check_constraints(
-    contract: Contract, capability: str, request: Mapping[str, Any]  # Any: JSON values
+    contract: Contract,
+    capability: str,
+    request: Mapping[str, Any],  # Any: JSON values
 ) -> Refusal | None:
     """Refuse a request, defaults filled in, that breaks a rule of the contract."""
     for number, rule in enumerate(contract.constraints.get(capability, ())):

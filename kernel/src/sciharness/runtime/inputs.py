@@ -95,9 +95,7 @@ def staged_input(session: Session, name: str, staged: StagedInput, view: str) ->
     )
 
 
-def predictor_folder(
-    session: Session, step: str, name: str, artifacts: list[ArtifactRef]
-) -> Input:
+def predictor_folder(session: Session, step: str, name: str, artifacts: list[ArtifactRef]) -> Input:
     """Return a folder with the three files of the one predictor among ``artifacts``."""
     chosen = predictor_artifacts(step, artifacts)
     folder = session.workspace(len(session.state.settled)) / "predictor"

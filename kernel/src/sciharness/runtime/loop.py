@@ -24,7 +24,6 @@ from sciharness.runtime.view import View, report_view
 from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed
 
-
 PLAIN_REPORT = "report"
 
 
@@ -55,7 +54,9 @@ def carry_on(session: Session) -> None:
 def _research(session: Session) -> Ending:
     while True:
         _stop_if_asked(session)
-        proposal = next_step([step for step in session.steps if step.kind != "report"], session.state)
+        proposal = next_step(
+            [step for step in session.steps if step.kind != "report"], session.state
+        )
         if isinstance(proposal, Finish):
             return Ending(message=proposal.message)
         ending = _attempt(session, proposal)

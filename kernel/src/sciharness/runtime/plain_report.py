@@ -10,11 +10,17 @@ _SPECIAL = "\\`*_{}[]<>()#+|!-"
 def plain_report(view: View) -> str:
     """Return a run record (see ``report_view``) as Markdown."""
     lines = [f"# {_text(view['title'])}", "", _text(view["goal"]), ""]
-    lines += ["## Criteria", "", "| metric | wanted | value | source | met |", "|---|---|---|---|---|"]
+    lines += [
+        "## Criteria",
+        "",
+        "| metric | wanted | value | source | met |",
+        "|---|---|---|---|---|",
+    ]
     lines += [_criterion(item) for item in view["criteria"]]
     lines += ["", "## Metrics", "", "| name | value | source | capability |", "|---|---|---|---|"]
     lines += [
-        f"| {_text(item['name'])} | {item['value']:.8g} | {item['source']} | {_text(item['capability'])} |"
+        f"| {_text(item['name'])} | {item['value']:.8g} | {item['source']} "
+        f"| {_text(item['capability'])} |"
         for item in view["metrics"]
     ]
     lines += ["", "## Sealed labels", ""]
@@ -28,7 +34,10 @@ def plain_report(view: View) -> str:
     lines += ["", "## Pins", ""]
     lines += [f"- `{text}`" for text in view["pins"].values()]
     lines += ["", "## Artifacts", ""]
-    lines += [f"- {_text(item['step'])}.{_text(item['name'])}: `{item['sha256']}`" for item in view["artifacts"]]
+    lines += [
+        f"- {_text(item['step'])}.{_text(item['name'])}: `{item['sha256']}`"
+        for item in view["artifacts"]
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -36,7 +45,8 @@ def _criterion(item: View) -> str:
     value = "none" if item["value"] is None else f"{item['value']:.8g}"
     source = "trusted" if item["trusted"] else "any"
     met = "yes" if item["met"] else f"no: {_text(item['reason'])}"
-    return f"| {_text(item['metric'])} | {item['op']} {item['threshold']:g} | {value} | {source} | {met} |"
+    wanted = f"{item['op']} {item['threshold']:g}"
+    return f"| {_text(item['metric'])} | {wanted} | {value} | {source} | {met} |"
 
 
 def _sealed(name: str, item: View) -> str:

@@ -164,5 +164,3 @@ def _changed(item: ContractInput) -> DataError:
         where=f"inputs.{item.name}",
         hint="Wait until nothing writes to it, then run again.",
     )
-
-

@@ -74,9 +74,7 @@ def report_view(state: RunState) -> View:
 
 def artifact_paths(state: RunState, objects: Path) -> dict[str, str]:
     """Return where the bytes of each artifact lie: in the store's objects."""
-    return {
-        item.id: str(objects / item.sha256[:2] / item.sha256) for item in state.artifacts
-    }
+    return {item.id: str(objects / item.sha256[:2] / item.sha256) for item in state.artifacts}
 
 
 def _artifact(item: ArtifactRef, paths: Mapping[str, str]) -> View:

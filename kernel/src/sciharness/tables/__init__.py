@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sciharness.tables.check import check_table
+    from sciharness.tables.predictions import read_predictions
     from sciharness.tables.prepare import (
         prepare_final,
         prepare_inputs,
         prepare_labelled,
         split_labels,
     )
-    from sciharness.tables.predictions import read_predictions
     from sciharness.tables.read import read_table
     from sciharness.tables.records import CheckedTable, Prepared, TableArrays
 
