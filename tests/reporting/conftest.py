@@ -210,7 +210,23 @@ def record() -> dict[str, Any]:
         "versions": {"python": "3.11.7", "sciharness": "0.1.0", "numpy": "2.4.6"},
         "created": "2026-11-30T19:22:04Z",
         "inputs": [
-            {"name": "data", "role": "labelled_table", "sha256": DIGEST, "bytes": 14_811},
+            {
+                "name": "data",
+                "role": "labelled_table",
+                "sha256": DIGEST,
+                "bytes": 14_811,
+                "table": {"target": "period", "ignore": ["note"], "weights": None},
+                "sealed": {
+                    "facts": {
+                        "format": "text",
+                        "delimiter": ";",
+                        "decimal": ",",
+                        "rows": 300,
+                        "rows_dropped": 2,
+                        "rows_repeated": 0,
+                    }
+                },
+            },
         ],
         "actions": [
             action("fit", "symbolic_regression.search", 38.2, notes=["2,000,000 evaluations"]),

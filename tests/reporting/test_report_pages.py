@@ -103,6 +103,9 @@ def test_a_successful_run_is_told_in_full(report: Report, given: Any) -> None:
         "enforced by the operating system",
         "1 of 60 rows lie outside",
         "no code signing",
+        "text with delimiter semicolon",
+        "2 rows in which a feature is missing",
+        "Ignored columns",
     ):
         assert words in page.words, words
         assert words.replace("_", "\\_") in written.markdown or words in written.markdown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from sciharness_reporting.document import (
     Block,
@@ -16,10 +17,12 @@ from sciharness_reporting.document import (
     section,
     table,
 )
-from sciharness_reporting.record import Json, Sealed, mapping, objects
+from sciharness_reporting.record import Json, Sealed, mapping, objects, texts, whole
 from sciharness_reporting.story import Story
-from sciharness_reporting.text import DASH, count, label, number, real
+from sciharness_reporting.text import DASH, count, label, number
 from sciharness_reporting.visible import Column, Visible, histogram
+
+_DELIMITERS = MappingProxyType({",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"})
 
 
 def question(story: Story) -> Section | None:
@@ -48,19 +51,33 @@ def _rows(sealed: Sealed) -> Block:
 
 
 def _found(story: Story) -> Iterator[Block]:
-    """Yield what the table reader noted: dropped rows, ignored columns and the like."""
+    """Yield how each table was read, what was left out, and columns that are no features."""
     for given in objects(story.run.value("inputs")):
         facts = mapping(mapping(given.get("sealed")).get("facts"))
-        pairs = tuple(_plain_facts(facts))
+        pairs = (*_reading(facts), *_other_columns(mapping(given.get("table"))))
         if pairs:
             yield Facts(pairs)
 
 
-def _plain_facts(facts: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
-    for name, value in facts.items():
-        words = number(value) if real(value) is not None else label(value, 300)
-        if words and not isinstance(value, bool):
-            yield label(name).replace("_", " ").capitalize(), words
+def _reading(facts: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
+    delimiter, decimal = facts.get("delimiter"), label(facts.get("decimal"))
+    if facts.get("format") == "text" and isinstance(delimiter, str) and decimal:
+        name = _DELIMITERS.get(delimiter, label(delimiter))
+        yield "Read as", (f"text with delimiter {name}, decimal mark ", Code(decimal))
+    elif label(facts.get("format")):
+        yield "Read as", label(facts.get("format"))
+    if dropped := whole(facts.get("rows_dropped")):
+        yield "Left out", f"{count(dropped, 'row')} in which a feature is missing"
+    if repeated := whole(facts.get("rows_repeated")):
+        yield "Repeated", f"{count(repeated, 'row')}; equal rows stay on one side of the split"
+
+
+def _other_columns(record: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
+    if ignored := [label(name) for name in texts(record.get("ignore"))]:
+        yield "Ignored columns", ", ".join(ignored)
+    for role in ("weights", "sigma", "group"):
+        if name := label(record.get(role)):
+            yield f"{role.capitalize()} column", Code(name)
 
 
 def _columns(visible: Visible) -> Block | None:
