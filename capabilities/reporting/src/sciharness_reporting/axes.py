@@ -55,7 +55,7 @@ def fitting(
     if len(known) < len(values) or not known:
         return None
     low, high = min(known), max(known)
-    if log and low > 1e-300 and high > 30 * low:
+    if log and low > 1e-200 and 30 < high / low < 1e200:
         room = (high / low) ** 0.04
         return Axis(label, low / room, high * room, log=True)
     room = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
