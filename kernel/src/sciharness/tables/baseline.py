@@ -31,7 +31,7 @@ def _of_numbers(target: NDArray[Any]) -> dict[str, Any]:  # Any: floats; JSON va
     largest = float(np.abs(target).max())
     scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
     scaled = target / scale
-    mean = math.fsum(scaled) / len(target)
+    mean = float(np.mean(scaled))
     errors = scaled - mean
     rmse = scale * math.sqrt(float(np.mean(errors**2)))
     rms = scale * math.sqrt(float(np.mean(scaled**2)))

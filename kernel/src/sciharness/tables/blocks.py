@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sciharness.errors import DataError
 from sciharness.tables.findings import Findings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 MAX_RECORD_BYTES = 16 << 20
 
 
@@ -33,7 +33,8 @@ class Block:
     ``offset`` is the place of ``data[0]`` in the file and ``line`` its line,
     counted from 1. ``starts`` (rows,) and ``marks`` (rows, columns) int64 are
     places in ``data``: of each row's first byte, and of the byte after each
-    field. ``plain`` says that a plain CSV parser reads exactly these rows.
+    field. ``plain`` says that a plain CSV parser reads exactly these rows;
+    ``added`` that the last line feed is not in the file.
     """
 
     data: bytes
@@ -42,6 +43,12 @@ class Block:
     starts: NDArray[np.int64]
     marks: NDArray[np.int64]
     plain: bool
+    added: bool = False
+
+    @property
+    def source(self) -> bytes:
+        """The bytes of the rows as they are in the file."""
+        return self.data[:-1] if self.added else self.data
 
     @property
     def rows(self) -> int:
@@ -86,33 +93,36 @@ def unquote(cell: bytes) -> bytes:
 
 
 def blocks(
-    stream: Stream, dialect: Dialect, findings: Findings, size: int = BLOCK_BYTES
+    stream: Stream, header: bytes, dialect: Dialect, findings: Findings, size: int = BLOCK_BYTES
 ) -> Iterator[Block]:
-    """Yield the rows of a table after its header; ragged rows are noted and left out.
+    """Yield the rows of a table; ragged rows are noted and left out.
+
+    ``stream`` stands after the header, as ``skip_header`` leaves it.
 
     Blank lines at the end of the file are no rows.
 
     Raises:
         DataError: a record is longer than ``MAX_RECORD_BYTES``.
     """
-    skip_header(stream, dialect, findings.file)
-    offset, line, carry = dialect.header, 2, b""
+    offset, line, carry = len(header), 1 + header.count(b"\n"), b""
     while True:
         piece = stream.read(size)
-        data = carry + piece
-        if not piece and data.strip(b"\r\n") and not data.endswith(b"\n"):
+        whole_lines = memoryview(piece)[: piece.rfind(b"\n") + 1]
+        data = b"".join((carry, whole_lines))
+        added = not piece and bool(data.strip(b"\r\n")) and not data.endswith(b"\n")
+        if added:
             data += b"\n"
         marks = find_marks(data, dialect.delimiter)
         body = _without_blank_tail(data, marks.cut)
         if body:
             block = _block(data[:body], marks, dialect, findings, offset, line)
-            yield block
+            yield evolve(block, added=True) if added else block
             line += block.rows if block.plain and QUOTE not in data else data.count(b"\n", 0, body)
             offset += body
         if not piece:
             _note_open_quote(data[body:], findings, line)
             return
-        carry = data[body:]
+        carry = data[body:] + piece[len(whole_lines) :]
         if len(carry) > MAX_RECORD_BYTES:
             _refuse_record(findings, line, marks)
 
@@ -123,15 +133,15 @@ def block_of_rows(data: bytes, dialect: Dialect) -> Block:
     return _block(data, find_marks(data, dialect.delimiter), dialect, aside, 0, 1)
 
 
-def skip_header(stream: Stream, dialect: Dialect, file: str) -> bytes:
+def skip_header(stream: Stream, size: int, file: str) -> bytes:
     """Read past the header and return its bytes.
 
     Raises:
         DataError: the file is shorter than its header was.
     """
     header = b""
-    while len(header) < dialect.header:
-        piece = stream.read(dialect.header - len(header))
+    while len(header) < size:
+        piece = stream.read(size - len(header))
         if not piece:
             raise changed_while_read(file)
         header += piece

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from sciharness.tables.blocks import Block, Stream, blocks, unquote
+from sciharness.tables.blocks import Block, Stream, blocks, skip_header, unquote
 from sciharness.tables.characters import bad_utf8, other_file
 from sciharness.tables.findings import Findings
 from sciharness.tables.marks import find_marks
@@ -21,12 +21,13 @@ SAMPLED_RECORDS = 100
 _GROUPED = re.compile(rb"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
-def sniff(stream: Stream, findings: Findings) -> Dialect | None:
+def sniff(stream: Stream, findings: Findings, delimiter: str | None = None) -> Dialect | None:
     """Return the dialect of a table from its first megabyte; the decimal mark is still open.
 
     Of the delimiters tab, semicolon and comma the first one wins that splits
     header and all sampled records alike; a bar counts only when the header has
-    none of the three. ``None`` when there is no header to read.
+    none of the three. A known ``delimiter`` is not guessed. ``None`` when there
+    is no header to read.
     """
     head = _read_head(stream)
     if not head:
@@ -41,7 +42,7 @@ def sniff(stream: Stream, findings: Findings) -> Dialect | None:
     if not text.endswith(b"\n"):
         whole = len(head) < HEAD_BYTES
         text = text + b"\n" if whole else text[: text.rfind(b"\n") + 1]
-    delimiter = _delimiter(text)
+    delimiter = delimiter or _delimiter(text)
     fields, end = _first_record(text, delimiter)
     if fields is None:
         findings.add("file", "no line end in the first megabyte", "a header line", line=1)
@@ -165,7 +166,8 @@ def decimal_mark(
         return "."
     aside = Findings(findings.file)  # the same faults are noted when the rows are read
     doubtful: tuple[Block, int, int] | None = None
-    for number, block in enumerate(blocks(stream, dialect, aside)):
+    header = skip_header(stream, dialect.header, findings.file)
+    for number, block in enumerate(blocks(stream, header, dialect, aside)):
         if number == 0:
             mark = _first_evidence(block, columns)
             if mark:

@@ -116,14 +116,18 @@ def examine(
     holdout: Holdout,
     findings: Findings,
     *,
+    known: Dialect | None = None,
     arrays: bool = False,
+    text: bool = False,
     least: int = MIN_ROWS,
 ) -> Examined | None:
     """Return the table's rows and split; all problems are noted in ``findings``.
 
     ``None`` when there is nothing that could be read. With problems noted, the
-    result is not to be used for more than its columns. ``least`` is the least
-    number of visible rows; below ``MIN_ROWS`` the target may be constant.
+    result is not to be used for more than its columns. ``known`` is the dialect
+    of the table that this one is a part of: a part may not show it. ``arrays`` and ``text``
+    say what is kept of the rows, see ``scan``. ``least`` is the least number of
+    visible rows; below ``MIN_ROWS`` the target may be constant.
 
     Raises:
         DataError: the file cannot be read, changed, or has a record without end.
@@ -132,15 +136,18 @@ def examine(
 
     findings.by_row = source.format == "parquet"
     with source.stream() as stream:
-        dialect = sniff(stream, findings)
+        dialect = sniff(stream, findings, None if known is None else known.delimiter)
     if dialect is None:
         return None
     group = holdout.group if holdout.mode == "group" else None
     columns = resolve(dialect.columns, spec, group, findings)
-    with source.stream() as stream:
-        decimal = decimal_mark(stream, dialect, columns.numbers, findings)
+    if known is None:
+        with source.stream() as stream:
+            decimal = decimal_mark(stream, dialect, columns.numbers, findings)
+    else:
+        decimal = known.decimal
     dialect = evolve(dialect, decimal=decimal, format=source.format)
-    rows = scan(source, dialect, columns, findings, arrays=arrays)
+    rows = scan(source, dialect, columns, findings, arrays=arrays, text=text)
     misread = findings.has(*_MISREAD)
     equal = same_rows(rows.keys) if rows.keys is not None and not misread else None
     sides = np.zeros(rows.rows, np.uint8) if misread else split_rows(rows, equal, holdout)
@@ -185,9 +192,9 @@ def _rows_hint(examined: Examined, holdout: Holdout, part: str) -> str:
 
 def _check_target(examined: Examined, findings: Findings) -> None:
     target = examined.scan.target
-    if target is None or findings.has("number", "text column"):
-        return
     name = examined.columns.names[examined.columns.target or 0]
+    if target is None or findings.has("number", "text column", name=name):
+        return
     by_class = examined.columns.task != "regression"
     expected = "at least two classes" if by_class else "values that differ"
     visible = target[examined.sides == VISIBLE]

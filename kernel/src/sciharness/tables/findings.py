@@ -53,9 +53,9 @@ class Findings:
             line = None
         listed.append(Problem("data", self.file, line, column, path, found, expected, hint))
 
-    def has(self, *sorts: str) -> bool:
-        """Whether any problem of these sorts was noted."""
-        return any(sort in sorts for sort, _ in self._listed)
+    def has(self, *sorts: str, name: str | None = None) -> bool:
+        """Whether any problem of these sorts was noted, in column ``name`` if it is given."""
+        return any(sort in sorts and name in (None, column) for sort, column in self._listed)
 
     def is_full(self, sort: str, name: str) -> bool:
         """Whether another problem of this sort would only be counted."""

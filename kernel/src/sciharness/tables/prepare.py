@@ -14,7 +14,7 @@ from sciharness.tables.columns import LABELLED
 from sciharness.tables.examine import MIN_FINAL_ROWS, MIN_ROWS, WITHOUT_SPLIT, Examined, examine
 from sciharness.tables.findings import Findings
 from sciharness.tables.read import spec_of
-from sciharness.tables.records import Prepared
+from sciharness.tables.records import Dialect, Prepared
 from sciharness.tables.slices import write_split
 from sciharness.tables.source import Source, open_source
 from sciharness.tables.split import FINAL, VERIFICATION, VISIBLE
@@ -95,8 +95,8 @@ def split_labels(table_input: Input, out: Path) -> tuple[Path, Path]:
         DataError: the file is no labelled table that fits its record.
     """
     source = open_source(table_input.path, table_input.name)
-    spec, holdout = spec_of(table_input)
-    examined = _examined(source, spec, holdout, Findings(source.name), 1)
+    spec, known = spec_of(table_input)
+    examined = _examined(source, spec, WITHOUT_SPLIT, Findings(source.name), 1, known)
     if examined.columns.target is None:
         raise DataError("there is no target column", where=source.name, hint="Name the target.")
     files = write_split(source, _all_final(examined), out)
@@ -137,9 +137,14 @@ def describe_split(holdout: Holdout) -> str:
 
 
 def _examined(
-    source: Source, spec: ContractInput, holdout: Holdout, findings: Findings, least: int
+    source: Source,
+    spec: ContractInput,
+    holdout: Holdout,
+    findings: Findings,
+    least: int,
+    known: Dialect | None = None,
 ) -> Examined:
-    examined = examine(source, spec, holdout, findings, least=least)
+    examined = examine(source, spec, holdout, findings, known=known, text=True, least=least)
     findings.raise_any()
     assert examined is not None  # without a table there is at least one finding
     return examined

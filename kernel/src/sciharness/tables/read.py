@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sciharness.contract.records import ContractInput, Holdout
+from sciharness.contract.records import ContractInput
 from sciharness.errors import DataError
 from sciharness.plugin import Input, Table
 from sciharness.tables.columns import LABELLED
 from sciharness.tables.examine import WITHOUT_SPLIT, Examined, examine
 from sciharness.tables.findings import Findings
-from sciharness.tables.records import TableArrays
+from sciharness.tables.records import Dialect, TableArrays
 from sciharness.tables.source import open_source
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ def read_table(table_input: Input) -> TableArrays:
     """
     source = open_source(table_input.path, table_input.name)
     findings = Findings(source.name)
-    spec, holdout = spec_of(table_input)
-    examined = examine(source, spec, holdout, findings, arrays=True, least=0)
+    spec, known = spec_of(table_input)
+    examined = examine(source, spec, WITHOUT_SPLIT, findings, known=known, arrays=True, least=0)
     findings.raise_any()
     if examined is None:
         raise DataError("no table", where=source.name)
     return _arrays(examined, table_input.table)
 
 
-def spec_of(table_input: Input) -> tuple[ContractInput, Holdout]:
-    """Return the contract's words for an input's table, and a rule that splits nothing off."""
+def spec_of(table_input: Input) -> tuple[ContractInput, Dialect | None]:
+    """Return the contract's words for an input's table, and its dialect if that is known."""
     table = table_input.table
     if table is None:
         role = "table" if table_input.role == "table" else LABELLED
-        return ContractInput(table_input.name, table_input.path.name, role), WITHOUT_SPLIT
+        return ContractInput(table_input.name, table_input.path.name, role), None
     spec = ContractInput(
         table_input.name,
         table_input.path.name,
@@ -60,7 +60,8 @@ def spec_of(table_input: Input) -> tuple[ContractInput, Holdout]:
         units=table.units,
         missing=table.missing,
     )
-    return spec, WITHOUT_SPLIT
+    known = table.dialect.get("format") == "text"
+    return spec, Dialect.from_dict(table.dialect) if known else None
 
 
 def _arrays(examined: Examined, table: Table | None) -> TableArrays:

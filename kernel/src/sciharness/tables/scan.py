@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from sciharness.tables.blocks import Block, blocks
+from sciharness.tables.blocks import Block, blocks, skip_header
 from sciharness.tables.cells import NumberCells, TextColumn
 from sciharness.tables.characters import is_clean
 from sciharness.tables.columns import Columns
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FAST_BYTES = 4 << 20
 """From this file size on pandas parses the numbers; below, importing it costs more."""
 
+KEPT_BYTES = 1 << 29
+"""Text of at most this length stays in memory between the two passes of a split."""
+
 MAX_CLASSES = 1000
 
 
@@ -36,12 +39,15 @@ class Scan:
     rows that ``missing: drop`` leaves out. All other arrays are about kept
     rows only: ``target`` float64, or class numbers int64; ``keys`` uint64 are
     equal for rows with equal features and target. ``arrays`` holds number
-    columns by place, if they were asked for. ``sha256`` and ``size`` are those
-    of the text.
+    columns by place, if they were asked for. ``header`` are the first bytes,
+    ``sha256`` and ``size`` those of the whole text. ``kept_text`` are the
+    bytes of all rows, some rows at a time, if they were to be kept and are not
+    too many.
     """
 
     starts: NDArray[np.int64]
     kept: NDArray[np.bool_]
+    header: bytes
     sha256: str
     size: int
     features: tuple[int, ...]
@@ -51,6 +57,7 @@ class Scan:
     group: NDArray[np.int64] | None = None
     arrays: NDArray[np.float64] | None = None
     sample_id: tuple[str, ...] | None = None
+    kept_text: tuple[tuple[int, bytes], ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -65,11 +72,12 @@ def scan(
     findings: Findings,
     *,
     arrays: bool = False,
+    text: bool = False,
 ) -> Scan:
     """Read all rows once; problems are noted in ``findings``.
 
-    With ``arrays`` the number columns and sample names are kept, otherwise
-    only what a split needs.
+    With ``arrays`` the number columns and sample names are kept, with ``text``
+    the bytes of the rows up to ``KEPT_BYTES``, otherwise only what a split needs.
 
     Raises:
         DataError: the file changed or cannot be read on.
@@ -78,9 +86,33 @@ def scan(
     reader = _Reader(dialect, columns, findings, fast=fast, arrays=arrays)
     with source.stream() as stream:
         digested = Digested(stream, source.name)
-        for block in blocks(digested, dialect, findings):
+        header = skip_header(digested, dialect.header, source.name)
+        kept = _KeptText(KEPT_BYTES if text else 0)
+        for block in blocks(digested, header, dialect, findings):
             reader.take(block)
-    return reader.finish(digested)
+            kept.take(block)
+    return reader.finish(digested, header, kept.pieces)
+
+
+class _KeptText:
+    """The bytes of rows while they are few enough."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._pieces: list[tuple[int, bytes]] = []
+
+    def take(self, block: Block) -> None:
+        """Keep one block, or give up all."""
+        self._room -= len(block.data)
+        if self._room < 0:
+            self._pieces.clear()
+        else:
+            self._pieces.append((block.rows, block.source))
+
+    @property
+    def pieces(self) -> tuple[tuple[int, bytes], ...] | None:
+        """All that was kept, ``None`` after giving up."""
+        return tuple(self._pieces) if self._room >= 0 else None
 
 
 class _Reader:
@@ -102,6 +134,7 @@ class _Reader:
             texts = self._text(columns.sample_id, "sample name")
             assert texts is not None
             self._samples = SampleNames(texts, findings)
+        self._weighs = False
         self._end = dialect.header
         self._parts: dict[str, list[NDArray[np.generic]]] = {}
 
@@ -120,7 +153,7 @@ class _Reader:
         kept = ~drop
         self._keep("starts", block.starts + block.offset)
         self._keep("kept", kept)
-        self._end = block.offset + len(block.data)
+        self._end = block.offset + len(block.source)
         self._check_signs(block, values)
         target = self._target(block, values)
         if target is not None:
@@ -150,6 +183,8 @@ class _Reader:
         import numpy as np
 
         columns = self._columns
+        if columns.weights is not None and not self._weighs:
+            self._weighs = bool((values[:, columns.numbers.index(columns.weights)] > 0).any())
         for column, least, expected in (
             (columns.sigma, np.nextafter(0, 1), "a number above 0"),
             (columns.weights, 0.0, "a number that is not negative"),
@@ -169,7 +204,9 @@ class _Reader:
     def _keep(self, part: str, values: NDArray[np.generic]) -> None:
         self._parts.setdefault(part, []).append(values)
 
-    def finish(self, digested: Digested) -> Scan:
+    def finish(
+        self, digested: Digested, header: bytes, text: tuple[tuple[int, bytes], ...] | None
+    ) -> Scan:
         """Return what was collected, after the checks of whole columns."""
         import numpy as np
 
@@ -184,12 +221,17 @@ class _Reader:
             target, classes = self._sorted_classes(target)
         if self._samples is not None:
             self._samples.note_duplicates()
+        if columns.weights is not None and len(kept) and not self._weighs:
+            name = columns.names[columns.weights]
+            if not self._findings.has("number", "text column", "sign", name=name):
+                self._findings.add("weights", "only zeros", "a weight above 0", name=name)
         features = tuple(
             column for column in columns.features if column not in self._numbers.removed
         )
         return Scan(
             starts,
             kept,
+            header,
             digested.sha256,
             digested.size,
             features,
@@ -199,6 +241,7 @@ class _Reader:
             joined.pop("group", None),
             joined.pop("arrays", None),
             self._samples.texts(kept) if self._samples is not None and self._arrays else None,
+            text,
         )
 
     def _sorted_classes(

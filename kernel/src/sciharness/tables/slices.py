@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from attrs import frozen
 
-from sciharness.tables.blocks import (
-    BLOCK_BYTES,
-    Block,
-    block_of_rows,
-    changed_while_read,
-    skip_header,
-)
+from sciharness.tables.again import rows_again
+from sciharness.tables.blocks import Block, block_of_rows, changed_while_read
 from sciharness.tables.examine import Examined
-from sciharness.tables.source import Digested, Source
+from sciharness.tables.source import Source
 from sciharness.tables.split import FINAL, VERIFICATION, VISIBLE
 from sciharness.tables.strict import StrictWriter
 
@@ -95,55 +90,22 @@ def _copy(
     scan = examined.scan
     sides = np.full(len(scan.kept), _DROPPED, np.uint8)
     sides[scan.kept] = examined.sides
-    with source.stream() as stream:
-        digested = Digested(stream, source.name)
-        header = skip_header(digested, examined.dialect, source.name)
-        for file in copies.values():
+    for file in copies.values():
+        if file is not None:
+            file.write(scan.header)
+    for first, stop, data in rows_again(source, scan):
+        starts = scan.starts[first : stop + 1] - scan.starts[first]
+        pieces = _pieces(data, starts, sides[first:stop])
+        for side, file in copies.items():
             if file is not None:
-                file.write(header if header.endswith(b"\n") else header + b"\n")
-        for first, stop in _batches(scan.starts):
-            starts = scan.starts[first : stop + 1]
-            data = _read(digested, int(starts[-1] - starts[0]), source.name)
-            pieces = _pieces(data, starts - starts[0], sides[first:stop])
-            for side, file in copies.items():
-                if file is not None:
-                    file.write(pieces[side])
-            if strict is not None and pieces[FINAL]:
-                strict.take(_block(pieces[FINAL], examined))
-        while digested.read(BLOCK_BYTES):
-            pass
-    if (digested.sha256, digested.size) != (scan.sha256, scan.size):
-        raise changed_while_read(source.name)
+                file.write(pieces[side])
+        if strict is not None and pieces[FINAL]:
+            strict.take(_block(pieces[FINAL], examined))
     if source.identity(scan.sha256, scan.size)[0] != examined.sha256:
         raise changed_while_read(source.name)
 
 
-def _batches(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows of about ``BLOCK_BYTES``."""
-    import numpy as np
-
-    first, rows = 0, len(starts) - 1
-    while first < rows:
-        stop = int(np.searchsorted(starts, starts[first] + BLOCK_BYTES, side="right")) - 1
-        stop = min(max(stop, first + 1), rows)
-        yield first, stop
-        first = stop
-
-
-def _read(stream: Digested, size: int, name: str) -> bytes:
-    pieces = []
-    while size > 0:
-        piece = stream.read(size)
-        if not piece:
-            raise changed_while_read(name)
-        pieces.append(piece)
-        size -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _pieces(
-    data: bytes, starts: NDArray[np.int64], sides: NDArray[np.uint8]
-) -> dict[int, bytes]:
+def _pieces(data: bytes, starts: NDArray[np.int64], sides: NDArray[np.uint8]) -> dict[int, bytes]:
     """Return the rows of each side, in the order of the rows."""
     import numpy as np
 
@@ -151,12 +113,11 @@ def _pieces(
     edges = np.concatenate(([0], turns, [len(sides)]))
     of_stretch = sides[edges[:-1]]
     begins, ends = starts[edges[:-1]], starts[edges[1:]]
-    view = memoryview(data)
     pieces = {}
     for side in (VISIBLE, VERIFICATION, FINAL):
         mine = of_stretch == side
         spans = zip(begins[mine].tolist(), ends[mine].tolist(), strict=True)
-        pieces[side] = b"".join([view[begin:end] for begin, end in spans])
+        pieces[side] = b"".join([data[begin:end] for begin, end in spans])
     return pieces
 
 

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 VISIBLE, VERIFICATION, FINAL = 0, 1, 2
 
 
-def split_rows(
-    scan: Scan, equal: NDArray[np.int64] | None, holdout: Holdout
-) -> NDArray[np.uint8]:
+def split_rows(scan: Scan, equal: NDArray[np.int64] | None, holdout: Holdout) -> NDArray[np.uint8]:
     """Return for each kept row VISIBLE, VERIFICATION or FINAL.
 
     ``equal`` numbers the sets of equal rows by their first rows; ``None`` when

@@ -44,6 +44,7 @@ class StrictWriter:
         self._decimal = dialect.decimal.encode()
         self._to_strict = bytes.maketrans(self._delimiter + self._decimal, b",.")
         self._blanks = b" " if dialect.delimiter == "\t" else b" \t"
+        self._is_strict = dialect.delimiter == "," and dialect.decimal == "."
         self._rows = 0
         self._runs = _runs(columns.features)
         inputs.write(
@@ -87,6 +88,8 @@ class StrictWriter:
         rows = parts[0]
         if len(parts) > 1:
             rows = [self._delimiter.join(row) for row in zip(*parts, strict=True)]
+        if self._is_strict and not any(blank in data for blank in (b" ", b"\t")):
+            return rows
         text = b"\n".join(rows)
         return text.translate(self._to_strict, self._blanks).split(b"\n")
 
