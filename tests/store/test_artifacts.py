@@ -108,7 +108,7 @@ def test_a_link_is_followed_where_that_was_asked_for(
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(
-    store: ArtifactStore, file: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, store: ArtifactStore, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = os.readv
 
@@ -123,6 +123,25 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     monkeypatch.setattr(os, "readv", read_and_append)
     with pytest.raises(DataError, match="changed while it was read"):
         store.ingest(file)
+
+    assert not [path for path in home.objects.rglob("*") if path.is_file()]
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_refused(
+    home: Home, store: ArtifactStore, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = os.readv
+
+    def read_and_cut(handle: int, buffers: list[memoryview]) -> int:
+        count = read(handle, buffers)
+        os.truncate(file, 100)
+        return count
+
+    monkeypatch.setattr(os, "readv", read_and_cut)
+    with pytest.raises(DataError, match="changed while it was read"):
+        store.ingest(file)
+
+    assert not [path for path in home.objects.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(

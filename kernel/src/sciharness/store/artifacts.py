@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256 as sha256_of
 from pathlib import Path
+from typing import NamedTuple
 
 from sciharness.errors import DataError, IntegrityError
 from sciharness.store._files import (
@@ -15,6 +16,7 @@ from sciharness.store._files import (
     fresh_file,
     hash_file,
     opened,
+    set_aside,
     sync_folder,
     write_all,
 )
@@ -56,14 +58,12 @@ class ArtifactStore:
         """
         try:
             with opened(path, follow=follow) as source:
-                before = _state(source)
-                blob = self._store(source, limit, path.name)
-                if _state(source) != before:
-                    raise DataError("changed while it was read", where=path.name)
+                return self._store(source, limit)
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(f"cannot be read: {reason}", where=path.name) from error
-        return blob
+        except DataError as error:
+            raise DataError(error.message, where=path.name) from error
 
     def ingest_bytes(self, content: bytes) -> Blob:
         """Store ``content``; it is durable when this returns."""
@@ -89,12 +89,14 @@ class ArtifactStore:
     def __contains__(self, sha256: str) -> bool:
         return self._place(sha256).is_file()
 
-    def _store(self, source: int, limit: int | None, name: str) -> Blob:
+    def _store(self, source: int, limit: int | None) -> Blob:
+        before = _state(source)
         with storing("objects"), fresh_file(self._home.temporary, 0o400) as (sink, fresh):
-            try:
-                blob = copy_hashed(source, sink, limit)
-            except DataError as error:
-                raise DataError(error.message, where=name) from error
+            if limit is None or before.size <= limit:
+                set_aside(sink, before.size)
+            blob = copy_hashed(source, sink, limit)
+            if _state(source) != before:
+                raise DataError("changed while it was read")
             self._keep(sink, fresh, blob)
         return blob
 
@@ -130,9 +132,15 @@ class ArtifactStore:
             return False
 
 
-def _state(handle: int) -> tuple[int, int, int]:
+class _State(NamedTuple):
+    size: int
+    written: int
+    changed: int
+
+
+def _state(handle: int) -> _State:
     found = os.fstat(handle)
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return _State(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _damaged(sha256: str, reason: str) -> IntegrityError:
