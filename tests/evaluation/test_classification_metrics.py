@@ -124,3 +124,13 @@ def test_a_prediction_of_no_class_fails_the_evaluation(judge: Judge, cell: str) 
 def test_a_probability_outside_zero_to_one_fails_the_evaluation(judge: Judge, cell: str) -> None:
     with pytest.raises(DataError):
         judge("classification", ["a", "b"], ["a", "b"], {"probability": [0.5, cell]})
+
+
+def test_the_baseline_knows_only_the_share_of_the_classes(judge: Judge) -> None:
+    true = ["b", "b", "b", "a"]
+
+    judged = judge("classification", ["b"] * 4, true, classes=["a", "b"], train_mean=0.75)
+
+    assert judged.record["baseline"]["metrics"] == pytest.approx(
+        {"balanced_accuracy": 0.5, "accuracy": 0.75, "auc": 0.5, "brier": 0.1875}
+    )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sciharness.errors import DataError
 from sciharness_evaluation.columns import Columns, is_number
@@ -131,6 +131,14 @@ def measure(rows: Classified) -> Measures:
     measured.add("auc", lambda: _auc(rows), binary or one)
     measured.add("brier", lambda: _brier(rows), binary)
     return measured.done()
+
+
+def constant(rows: Classified, share: float) -> Classified:
+    """Return ``rows`` as predicted by one who knows only the share of the second class."""
+    import numpy as np
+
+    predicted = np.full(len(rows.true), int(share > 0.5), dtype=np.int64)
+    return evolve(rows, predicted=predicted, probability=np.full(len(rows.true), share))
 
 
 def _why_not_binary(rows: Classified) -> str:

@@ -27,13 +27,10 @@ def judge_regression(context: Context) -> Outcome:
     predictions, labels, target = _tables(context)
     predicted, true = predictions.numbers("prediction"), labels.numbers(target, secret=True)
     facts = _facts("regression", target, predictions, context.inputs["labels"])
-    training_mean = context.inputs["labels"].meta.get("train_mean")
-    if isinstance(training_mean, int | float):
-        always_mean = np.full(len(true), float(training_mean))
-        facts["baseline"] = {
-            "predicts": "the mean of the training rows",
-            "metrics": dict(regression.measure(always_mean, true).values),
-        }
+    mean = _training_mean(context.inputs["labels"])
+    if mean is not None:
+        always = regression.measure(np.full(len(true), mean), true)
+        facts["baseline"] = _baseline("the mean of the training rows", always)
     if _may_show_bins(context.inputs["labels"]):
         facts |= regression_aggregates(predictions, predicted, true)
     return _outcome(context, facts, regression.measure(predicted, true), REGRESSION)
@@ -46,6 +43,10 @@ def judge_classification(context: Context) -> Outcome:
     rows = classification.classify(predictions, labels, target, known)
     facts = _facts("classification", target, predictions, context.inputs["labels"])
     facts["classes"] = list(rows.classes)
+    share = _training_mean(context.inputs["labels"])
+    if share is not None and len(rows.classes) == 2 and 0 <= share <= 1:
+        always = classification.measure(classification.constant(rows, share))
+        facts["baseline"] = _baseline("the more frequent class, with its training share", always)
     if _may_show_bins(context.inputs["labels"]):
         facts |= classification_aggregates(rows)
     return _outcome(context, facts, classification.measure(rows), CLASSIFICATION)
@@ -59,6 +60,16 @@ def _tables(context: Context) -> tuple[Columns, Columns, str]:
     if len(targets) != 1:
         raise DataError("expected sample_id and one target column", where="labels")
     return predictions, labels, targets[0]
+
+
+def _training_mean(labels: Input) -> float | None:
+    """Return the mean of the training labels; of two classes, the share of the second."""
+    mean = labels.meta.get("train_mean")
+    return float(mean) if isinstance(mean, int | float) else None
+
+
+def _baseline(predicts: str, measures: Measures) -> dict[str, Any]:  # Any: JSON values
+    return {"predicts": predicts, "metrics": dict(measures.values)}
 
 
 def _may_show_bins(labels: Input) -> bool:

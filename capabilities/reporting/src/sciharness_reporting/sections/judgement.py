@@ -20,6 +20,7 @@ from sciharness_reporting.record import Query, objects, texts, whole
 from sciharness_reporting.story import Story
 from sciharness_reporting.text import DASH, count, label, number, real, short
 
+_BASELINE = "Knowing only the mean"
 _VIEWS = {
     "final": "sealed rows",
     "train": "visible rows",
@@ -46,14 +47,14 @@ def _evaluation(one: Evaluation) -> list[Block]:
     where = _VIEWS.get(one.view, "rows")
     caption = f"Metrics on {count(one.rows, where.removesuffix('s'))}"
     compared = bool(one.baseline)
-    header = ["Metric", "Value", *(["Mean of training rows"] if compared else []), "Definition"]
+    header = ["Metric", "Value", *([_BASELINE] if compared else []), "Definition"]
     rows: list[tuple[Line, ...]] = []
     for name, value in one.metrics.items():
         mean = (number(one.baseline.get(name)),) if compared else ()
         rows.append((Code(name), number(value, 5), *mean, one.definitions.get(name, "")))
     for name, why in one.undefined.items():
         rows.append((Code(name), DASH, *((DASH,) if compared else ()), f"undefined: {why}"))
-    found = table(caption, header, rows, numeric=("Value", "Mean of training rows"))
+    found = table(caption, header, rows, numeric=("Value", _BASELINE))
     blocks: list[Block] = [found] if found is not None else []
     if (outside := real(one.plain.get("rows_outside_domain"))) is not None:
         blocks.append(_outside(int(outside), one.rows))
