@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,6 +55,14 @@ def load_set(site: Path, plugin_id: str) -> LoadSet:
     """Return the verified bytes of an installed plugin."""
     (plugin,) = [one for one in find_plugins([site]) if one.plugin_id == plugin_id]
     return LoadSet(read_verified(plugin))
+
+
+@pytest.fixture(scope="session")
+def tools() -> SimpleNamespace:
+    """The functions above, for tests that build plugins of their own."""
+    return SimpleNamespace(
+        build_and_install=build_and_install, load_set=load_set, write_project=write_project
+    )
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import tempfile
 from pathlib import Path
@@ -38,7 +37,7 @@ class Plugins:
         self.home = home
         self._known = approvals()
         self._leases: dict[str, tuple[Lease, Descriptor]] = {}
-        self._load_sets: dict[str, LoadSet] = {}
+        self._load_sets: dict[tuple[str, str], LoadSet] = {}
         home.ensure_tables(_TABLES, catalog.create_tables)
 
     def listing(self) -> tuple[PluginStatus, ...]:
@@ -87,7 +86,7 @@ class Plugins:
             trusted_metrics=frozenset(operation.trusted_metrics if granted else ()),
             trusted_labels=held.admission.trusted_labels and operation.final_data,
             # Verified once per lease: every worker of a run starts from these very bytes.
-            load=functools.cache(lambda: self._load_set(held)),
+            load=lambda: self._load_set(held),
         )
 
     def admit(
@@ -153,11 +152,11 @@ class Plugins:
         return found
 
     def _load_set(self, held: Lease) -> LoadSet:
-        digest = held.package.digest
-        if digest not in self._load_sets:
+        key = (held.plugin.plugin_id, held.package.digest)
+        if key not in self._load_sets:
             own, *libraries = load_set(held.plugin, held.package, known=self._known)
-            self._load_sets[digest] = LoadSet(own, tuple(libraries))
-        return self._load_sets[digest]
+            self._load_sets[key] = LoadSet(own, tuple(libraries))
+        return self._load_sets[key]
 
     def _descriptor(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
         folder = self.home.plugins / "descriptors"

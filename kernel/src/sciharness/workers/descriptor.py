@@ -12,6 +12,7 @@ from sciharness.descriptors import Descriptor, Operation
 from sciharness.errors import PluginError
 from sciharness.plugin import GROUPS, Capability, Evaluator, InputSpec, OutputSpec
 from sciharness.requests import request_schema
+from sciharness.requests.subset import schema_fault
 from sciharness.workers.wire import Message
 
 Record = TypeVar("Record")
@@ -106,6 +107,9 @@ def _check_operation(operation: Operation) -> None:
         raise PluginError(
             f"unknown group {operation.group!r}, expected one of {', '.join(GROUPS)}", where=where
         )
+    fault = schema_fault(operation.request_schema)
+    if fault or operation.request_schema.get("type") != "object":
+        raise PluginError(f"its request schema {fault or 'is for no object'}", where=where)
     bad = [name for name in operation.metrics if not _METRIC.fullmatch(name)]
     if bad:
         raise PluginError(f"{bad[0]!r} is no metric name", where=where)

@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from sciharness.plugin import Context, Outcome
-from sciharness.requests import build_request
+from sciharness.requests import COMMON, build_request
 from sciharness.workers.failures import ActionFailed
 from sciharness.workers.outcome import (
     checked_metrics,
@@ -49,13 +51,19 @@ def run(plugin: LoadedPlugin, asked: Message, link: Link) -> Message:
         emit=reporter.emit,
         is_cancelled=lambda: link.cancelled,
     )
-    request: object = build_request(offer.request, asked["request"])
+    request: object = build_request(offer.request, _with_common(offer.request, asked))
     try:
         with reporter.attached(context.log):
             outcome = offer.run(request, context)
     finally:
         reporter.flush()
     return {"done": _checked(outcome, context, offer.metrics)}
+
+
+def _with_common(request: type, asked: Message) -> Message:
+    """Return the request's values; a common field that its class declares is the job's."""
+    declared = {item.alias for item in attrs.fields(request)} if attrs.has(request) else set()
+    return {**asked["request"], **{name: asked[name] for name in COMMON if name in declared}}
 
 
 def _checked(outcome: object, context: Context, declared: tuple[str, ...]) -> Message:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import queue
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve
 
 from sciharness.contract.records import COUNTED_BUDGET_KEYS
-from sciharness.descriptors import Descriptor, Operation
+from sciharness.descriptors import Descriptor
 from sciharness.errors import ContractError, PluginError
-from sciharness.plugin import Input
 from sciharness.workers import slots
 from sciharness.workers.child import Grants, Limits, child_environment, run_child
 from sciharness.workers.confinement import NONE, ConfinementError, probe
 from sciharness.workers.descriptor import descriptor_from_plain
 from sciharness.workers.events import EventCheck
 from sciharness.workers.failures import ActionFailed, ImportFailed
+from sciharness.workers.jobs import Job, JobResult, asked
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.outcome import (
     Produced,
@@ -33,52 +32,13 @@ from sciharness.workers.outcome import (
     collected,
 )
 from sciharness.workers.slots import Slot
-from sciharness.workers.wire import Message, input_to_plain
+from sciharness.workers.starter import Starter
+from sciharness.workers.wire import Message
 from sciharness.workers.worker import Worker
-from sciharness_catalog.pins import Pin
 
 __all__ = ["ActionFailed", "ImportFailed", "Job", "JobResult", "LoadSet", "Produced", "Workers"]
 
 CHARGEABLE = (*COUNTED_BUDGET_KEYS, "cpu_hours", "gpu_hours")
-
-
-@frozen
-class Job:
-    """One action for a worker.
-
-    ``request`` are the values for the request class, defaults filled in or not.
-    ``workspace`` is the action's folder, out of the worker's reach: artifacts
-    end up in its ``outputs``. A job with the same workspace finds the
-    checkpoint of an unfinished attempt. ``time_limit`` is told to
-    the operation, which is asked to stop after it; ``wall_limit`` ends it
-    (default: 10 s and a quarter more). ``fresh`` takes a worker of its own;
-    ``private`` says that an input is secret: such a worker never has sockets.
-    """
-
-    pin: Pin
-    operation: Operation
-    package: LoadSet
-    request: Mapping[str, Any]  # Any: JSON values
-    inputs: Mapping[str, Input]
-    workspace: Path
-    seed: int = 0
-    workers: int = 1
-    time_limit: float | None = None
-    wall_limit: float | None = None
-    fresh: bool = False
-    private: bool = False
-
-
-@frozen
-class JobResult:
-    """What an action gave: checked metrics, files, notes, charged usage and its cost."""
-
-    metrics: Mapping[str, float]
-    artifacts: tuple[Produced, ...]
-    notes: tuple[str, ...]
-    usage: Mapping[str, float]
-    seconds: float
-    cpu_seconds: float
 
 
 @define
@@ -106,7 +66,7 @@ class Workers:
         self._idle: dict[tuple[object, ...], list[_Running]] = {}
         self._busy: list[_Running] = []
         self._lock = threading.Lock()
-        self._starter: _Starter | None = None
+        self._starter: Starter | None = None
         slots.recover(root)
 
     @property
@@ -231,9 +191,9 @@ class Workers:
         inputs = taken.slot.placed(job.inputs) if linked else job.inputs
         restored = slots.restore_checkpoint(self.root, job.workspace, folder)
         answer = taken.worker.ask(
-            {"run": _asked(job, inputs, folder, restored)},
+            {"run": asked(job, inputs, folder, restored)},
             on_event=events,
-            seconds=_wall_limit(job),
+            seconds=job.wall_seconds,
             soft_seconds=job.time_limit,
             cancelled=cancelled,
         )
@@ -285,6 +245,9 @@ class Workers:
         threads: int,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Worker:
+        roots = tuple(dict.fromkeys(one.root for one in (package.package, *package.libraries)))
+        grants = evolve(grants, read=(*grants.read, *roots))
+
         def start() -> Worker:
             return Worker.started(
                 package,
@@ -302,10 +265,10 @@ class Workers:
         except ConfinementError as error:
             raise _exposed(error) from error
 
-    def _permanent(self) -> _Starter:
+    def _permanent(self) -> Starter:
         with self._lock:
             if self._starter is None:
-                self._starter = _Starter()
+                self._starter = Starter()
             return self._starter
 
     def _drop(self, taken: _Running, folder: Path) -> None:
@@ -343,35 +306,6 @@ class Workers:
         )
 
 
-class _Starter:
-    """A thread that outlives the workers it starts: they die with the thread that made them."""
-
-    def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[tuple[Callable[[], Worker], queue.SimpleQueue[Any]] | None]
-        self._calls = queue.SimpleQueue()
-        threading.Thread(target=self._run, daemon=True, name="sciharness-starter").start()
-
-    def call(self, start: Callable[[], Worker]) -> Worker:
-        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()  # Any: a worker or an exception
-        self._calls.put((start, answer))
-        found = answer.get()
-        if isinstance(found, BaseException):
-            raise found
-        assert isinstance(found, Worker)
-        return found
-
-    def stop(self) -> None:
-        self._calls.put(None)
-
-    def _run(self) -> None:
-        while (asked := self._calls.get()) is not None:
-            start, answer = asked
-            try:
-                answer.put(start())
-            except BaseException as error:  # noqa: BLE001  raised again where it was asked
-                answer.put(error)
-
-
 def _exposed(error: ConfinementError) -> ContractError:
     return ContractError(
         str(error),
@@ -379,22 +313,3 @@ def _exposed(error: ConfinementError) -> ContractError:
         hint="Keep the home and the contract outside of the interpreter's folders, "
         "of folder inputs and of HARNESS_READ_PATHS.",
     )
-
-
-def _asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None) -> Message:
-    return {
-        "operation": job.operation.operation,
-        "request": dict(job.request),
-        "inputs": {name: input_to_plain(one) for name, one in inputs.items()},
-        "workspace": str(folder),
-        "seed": job.seed,
-        "workers": job.workers,
-        "time_limit": job.time_limit,
-        "restored": None if restored is None else str(restored),
-    }
-
-
-def _wall_limit(job: Job) -> float | None:
-    if job.wall_limit is not None or job.time_limit is None:
-        return job.wall_limit
-    return job.time_limit * 1.25 + 10.0

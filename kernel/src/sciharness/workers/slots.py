@@ -135,7 +135,7 @@ def _tie(workspace: Path) -> str:
 
 
 def _link_tree(source: Path, target: Path, name: str) -> None:
-    mode = os.lstat(source).st_mode if not source.is_symlink() else os.stat(source).st_mode
+    mode = os.stat(source).st_mode
     if stat.S_ISREG(mode):
         _link_file(source, target)
         return
@@ -150,7 +150,7 @@ def _link_tree(source: Path, target: Path, name: str) -> None:
 
 def _link_file(source: Path, target: Path) -> None:
     try:
-        os.link(source, target)
+        os.link(os.path.realpath(source), target)
     except OSError:  # another file system, too many links, or not our file
         shutil.copyfile(source, target)
         shutil.copymode(source, target)

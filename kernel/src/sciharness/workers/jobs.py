@@ -1,0 +1,76 @@
+"""Jobs and their results: what the run hands to the workers and gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.descriptors import Operation
+from sciharness.plugin import Input
+from sciharness.workers.load_set import LoadSet
+from sciharness.workers.outcome import Produced
+from sciharness.workers.wire import Message, input_to_plain
+from sciharness_catalog.pins import Pin
+
+
+@frozen
+class Job:
+    """One action for a worker.
+
+    ``request`` are the values for the request class, defaults filled in or not.
+    ``workspace`` is the action's folder, out of the worker's reach: artifacts
+    end up in its ``outputs``. A job with the same workspace finds the
+    checkpoint of an unfinished attempt. ``time_limit`` is told to
+    the operation, which is asked to stop after it; ``wall_limit`` ends it
+    (default: 10 s and a quarter more). ``fresh`` takes a worker of its own;
+    ``private`` says that an input is secret: such a worker never has sockets.
+    """
+
+    pin: Pin
+    operation: Operation
+    package: LoadSet
+    request: Mapping[str, Any]  # Any: JSON values
+    inputs: Mapping[str, Input]
+    workspace: Path
+    seed: int = 0
+    workers: int = 1
+    time_limit: float | None = None
+    wall_limit: float | None = None
+    fresh: bool = False
+    private: bool = False
+
+    @property
+    def wall_seconds(self) -> float | None:
+        """After how many seconds the worker is ended, ``None`` for never."""
+        if self.wall_limit is not None or self.time_limit is None:
+            return self.wall_limit
+        return self.time_limit * 1.25 + 10.0
+
+
+@frozen
+class JobResult:
+    """What an action gave: checked metrics, files, notes, charged usage and its cost."""
+
+    metrics: Mapping[str, float]
+    artifacts: tuple[Produced, ...]
+    notes: tuple[str, ...]
+    usage: Mapping[str, float]
+    seconds: float
+    cpu_seconds: float
+
+
+def asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None) -> Message:
+    """Return a job as the worker reads it; ``folder`` is where the operation may write."""
+    return {
+        "operation": job.operation.operation,
+        "request": dict(job.request),
+        "inputs": {name: input_to_plain(one) for name, one in inputs.items()},
+        "workspace": str(folder),
+        "seed": job.seed,
+        "workers": job.workers,
+        "time_limit": job.time_limit,
+        "restored": None if restored is None else str(restored),
+    }
