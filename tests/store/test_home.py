@@ -227,6 +227,14 @@ def test_a_database_set_back_to_yesterday_is_noticed(home: Home, tmp_path: Path)
         head.check(reopened.connection(), reopened.catalog_head)
 
 
+def test_a_head_file_that_is_gone_is_noticed(home: Home) -> None:
+    home.check_head()
+    home.catalog_head.unlink()
+
+    with pytest.raises(IntegrityError, match="missing"):
+        home.check_head()
+
+
 def test_a_head_file_behind_the_database_is_the_trace_of_a_crash(home: Home) -> None:
     with home.writing() as tx:
         tx.record_head("plugin a", "1" * 64)

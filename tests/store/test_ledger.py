@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from sciharness.errors import IntegrityError
-from sciharness.store import head
 from sciharness.store.home import Home
 from sciharness.store.ledger import Ledger, LedgerKey, predictor_digest
 
@@ -128,7 +128,20 @@ def test_a_look_is_part_of_the_callers_transaction(home: Home) -> None:
 def test_a_look_is_bound_into_the_catalog_head(home: Home) -> None:
     Ledger(home).spend(KEY, "p1", run_id="r1", split="f")
 
-    assert head.check(home.connection(), home.catalog_head).count == 1
+    assert home.catalog_head.read_text().startswith("1 ")
+
+
+def test_setting_the_database_back_does_not_bring_a_look_back(home: Home, tmp_path: Path) -> None:
+    home.close()
+    shutil.copy(home.database, tmp_path / "before.db")
+    with Home.open(home.path) as opened:
+        Ledger(opened).spend(KEY, "p1", run_id="r1", split="f")
+    shutil.copy(tmp_path / "before.db", home.database)
+
+    with Home.open(home.path) as opened, pytest.raises(IntegrityError, match="set back") as caught:
+        Ledger(opened).spend(KEY, "p2", run_id="r2", split="f")
+
+    assert caught.value.exit_code == 7
 
 
 def test_of_eight_processes_exactly_one_gets_the_look(home: Home, tmp_path: Path) -> None:

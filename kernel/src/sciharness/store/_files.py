@@ -105,9 +105,9 @@ def fresh_file(folder: Path, mode: int = 0o600) -> Iterator[tuple[int, Path]]:
             os.unlink(path)
 
 
-def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Put ``data`` in the place of ``path``, durably and all at once."""
-    with fresh_file(path.parent, mode) as (sink, fresh):
+def replace_file(path: Path, data: bytes, staging: Path) -> None:
+    """Put ``data`` in the place of ``path``, durably and all at once, by way of ``staging``."""
+    with fresh_file(staging) as (sink, fresh):
         write_all(sink, data)
         os.fsync(sink)
         os.replace(fresh, path)

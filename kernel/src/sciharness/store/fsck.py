@@ -65,8 +65,10 @@ def verify_run(home: Home, run_id: str) -> RunReport:
     Raises:
         UsageError: there is no such run.
         IntegrityError: something was changed or is missing; the message names
-            the first bad event, or ``problems`` every bad artifact.
+            the first bad event, or ``problems`` every bad artifact; or the
+            whole database was set back.
     """
+    home.check_head()
     end = EventLog(home).verify(run_id)
     _check_heads(home, run_id, end)
     check = _Check(home)
@@ -117,7 +119,7 @@ class _Check:
                     self.add("harness.db", text)
         try:
             head.verify(connection)
-            head.check(connection, self.home.catalog_head)
+            self.home.check_head()
         except IntegrityError as error:
             self.add(error.where, error.message)
 

@@ -40,12 +40,17 @@ def extend(connection: sqlite3.Connection, subject: str, digest: str) -> Catalog
     return CatalogHead(before[0] + 1, link.hex())
 
 
-def publish(path: Path, head: CatalogHead) -> None:
+def publish(path: Path, head: CatalogHead, staging: Path) -> None:
     """Write the file beside the database."""
     # The commit is done and stays done: a file that lies behind is a legal
     # state, which the next entry mends.
     with suppress(OSError):
-        replace_file(path, f"{head.count} {head.hash}\n".encode())
+        replace_file(path, _line(head), staging)
+
+
+def start(path: Path, staging: Path) -> None:
+    """Write the file of a new home, before its database exists."""
+    replace_file(path, _line(CatalogHead(0, GENESIS.hex())), staging)
 
 
 def check(connection: sqlite3.Connection, path: Path) -> CatalogHead:
@@ -54,12 +59,9 @@ def check(connection: sqlite3.Connection, path: Path) -> CatalogHead:
     Raises:
         IntegrityError: the database is older than the file, or its chain is another one.
     """
-    count, last = _last(connection)
+    # In this order: others may commit and publish in between.
     published = _read(path)
-    if published is None:
-        if count:
-            raise _refusal(f"is missing, the database has {count} entries")
-        return CatalogHead(0, GENESIS.hex())
+    count, last = _last(connection)
     if published.count > count:
         raise _refusal(
             f"names {published.count} entries, the database has {count}:"
@@ -105,12 +107,16 @@ def _link(seq: int, before: bytes, subject: str, digest: str) -> bytes:
     return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
 
-def _read(path: Path) -> CatalogHead | None:
+def _line(head: CatalogHead) -> bytes:
+    return f"{head.count} {head.hash}\n".encode()
+
+
+def _read(path: Path) -> CatalogHead:
     try:
         count, _, hash = path.read_text("ascii").strip().partition(" ")
         return CatalogHead(int(count), hash)
-    except FileNotFoundError:
-        return None
+    except FileNotFoundError as error:
+        raise _refusal("is missing") from error
     except (OSError, ValueError) as error:
         raise _refusal("cannot be read") from error
 

@@ -167,7 +167,7 @@ class Home:
                 with _transaction(self.connection()) as own:
                     yield own
                 if own.head is not None:
-                    head.publish(self.catalog_head, own.head)
+                    head.publish(self.catalog_head, own.head, self.temporary)
             finally:
                 self._local.writing = False
 
@@ -179,6 +179,14 @@ class Home:
             with self.writing() as tx:
                 create(tx.connection)
                 tx.execute("INSERT OR IGNORE INTO meta VALUES (?, '1')", (key,))
+
+    def check_head(self, tx: Transaction | None = None) -> None:
+        """Refuse a database that is older than ``catalog.head`` beside it.
+
+        Raises:
+            IntegrityError: it was set back, or the file is missing.
+        """
+        head.check(tx.connection if tx is not None else self.connection(), self.catalog_head)
 
     def free_reserve(self) -> bool:
         """Give up the reserve so that a last event fits on a full disk; say whether it was there.
@@ -209,6 +217,8 @@ class Home:
             self._claim_folder()
             self._make_folders()
             with in_database(), self._locked():
+                if not self.database.exists() and not self.catalog_head.exists():
+                    head.start(self.catalog_head, self.temporary)
                 connection = connect(self.database)
                 with _transaction(connection):
                     create_schema(connection)

@@ -110,9 +110,13 @@ class Ledger:
         look beyond ``max_queries``.
 
         Raises:
-            IntegrityError: the final labels are spent; the message names the runs.
+            IntegrityError: the final labels are spent; the message names the
+                runs. Or the database was set back, and with it this ledger.
         """
         with self._home.writing(tx) as open_tx:
+            # Without looks of its own in this transaction the file must fit.
+            if open_tx.head is None:
+                self._home.check_head(open_tx)
             earlier = self.looks(key, open_tx)
             known = _of(earlier, predictor)
             if known is not None:
