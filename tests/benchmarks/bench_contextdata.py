@@ -1,0 +1,219 @@
+"""Times context.data against the public reference loader, each call in a process of its own.
+
+The reference is `sr-harness` 1.0.8, fetched into a temporary folder and run
+from its file. Data sets of up to 1.5 GiB are made in the same folder and read
+from the page cache. Both sides of a comparison run in turn.
+
+    python tests/benchmarks/bench_contextdata.py            # medians of 15 runs
+    python tests/benchmarks/bench_contextdata.py --quick    # small data, 3 runs
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+REFERENCE = "sr-harness==1.0.8"
+MODULE = "sr_harness/core/context_data.py"
+MEMORY_MIB = 5.0
+
+
+@frozen
+class Comparison:
+    """Two ways to one result; ``target`` is the least ratio of the first's time to the second's."""
+
+    name: str
+    data: str
+    reference: str
+    ours: str
+    target: float
+
+
+COMPARISONS = (
+    Comparison("inspect 200 x 1 MB", "many", "their_inspect", "inspect", 50),
+    Comparison("inspect 1 GiB", "one", "their_inspect", "inspect", 100),
+    Comparison("inspect 10,000 small", "small", "their_inspect", "inspect", 8),
+    Comparison("inspect 10,000 + axes", "axes", "their_inspect", "inspect", 8),
+    Comparison("inspect 1 GiB relation", "relation", "their_inspect", "inspect", 5),
+    Comparison("load 10,000 small", "small", "their_load", "load", 8),
+    Comparison("load 10,000 + axes", "axes", "their_load", "load", 8),
+    Comparison("load 200 x 1 MB / np.load", "many", "numpy_load", "load", 1 / 1.10),
+    Comparison("load 1 GiB / np.load", "one", "numpy_load", "load", 1 / 1.10),
+    Comparison("load mmap 200 x 1 MB", "many", "their_load", "load_mmap", 20),
+    Comparison("load mmap 1 GiB", "one", "their_load", "load_mmap", 100),
+)
+
+
+def main() -> int:
+    """Print a line for each comparison; return 1 if a target was missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small data, 3 runs, no verdict")
+    parser.add_argument("--runs", type=int, default=None, help="interleaved runs (default 15)")
+    parser.add_argument("--only", default="", help="only comparisons whose name contains this")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
+    parser.add_argument("--once", nargs=3, metavar=("WAY", "PATH", "MODULE"), help="one timing")
+    options = parser.parse_args()
+    if options.once:
+        return time_once(*options.once)
+    runs = options.runs or (3 if options.quick else 15)
+    with tempfile.TemporaryDirectory(prefix="bench-contextdata-") as folder:
+        module = fetch_reference(Path(folder))
+        make_data(Path(folder), scale=100 if options.quick else 1)
+        chosen = [item for item in COMPARISONS if options.only in item.name]
+        met = [compare(item, Path(folder), module, runs, options.clock) for item in chosen]
+    return int(not options.quick and not all(met))
+
+
+def fetch_reference(folder: Path) -> Path:
+    """Download the reference and return the file of its loader."""
+    command = [sys.executable, "-m", "pip", "download", "-qq", "--no-deps"]
+    command += ["--ignore-requires-python", "--dest", str(folder), REFERENCE]
+    subprocess.run(command, check=True)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        return Path(archive.extract(MODULE, folder))
+
+
+def compare(item: Comparison, folder: Path, module: Path, runs: int, clock: str) -> bool:
+    """Time both sides of ``item`` in turn, print a line, return whether the target is met."""
+    path = folder / item.data
+    for way in (item.reference, item.ours):
+        timing(way, path, module)  # fills the page cache
+    pairs = [
+        (timing(item.reference, path, module), timing(item.ours, path, module))
+        for _ in range(runs)
+    ]
+    theirs = statistics.median(pair[0][clock] for pair in pairs)
+    ours = statistics.median(pair[1][clock] for pair in pairs)
+    grown = statistics.median(pair[1]["grown_mib"] for pair in pairs)
+    met = theirs / ours >= item.target
+    if item.ours == "inspect" and item.data == "one":
+        met = met and grown < MEMORY_MIB
+    print(
+        f"{item.name:26} {theirs * 1e3:8.2f} ms {ours * 1e3:8.2f} ms, {grown:6.1f} MiB, "
+        f"{theirs / ours:8.2f}x (target {item.target:.2f}x) {'ok' if met else 'MISSED'}",
+        flush=True,
+    )
+    return met
+
+
+def timing(way: str, path: Path, module: Path) -> dict[str, float]:
+    """Return what :func:`time_once` prints in a fresh process."""
+    command = [sys.executable, __file__, "--once", way, str(path), str(module)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
+
+
+def time_once(way: str, path: str, module: str) -> int:
+    """Print wall and CPU seconds of one call and by how much it raised the peak of memory."""
+    call = way_to_call(way, module)
+    peak_kib()
+    before = peak_kib()
+    wall, cpu = time.perf_counter(), time.process_time()
+    held = call(Path(path))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    del held
+    grown = (peak_kib() - before) / 1024
+    print(json.dumps({"wall": wall, "cpu": cpu, "grown_mib": grown}))
+    return 0
+
+
+def way_to_call(way: str, module: str) -> Callable[[Path], Any]:  # Any: held until timed
+    """Return the function called ``way``, with everything imported that it needs."""
+    if way == "numpy_load":
+        return numpy_load
+    if way.startswith("their_"):
+        spec = importlib.util.spec_from_file_location("reference_loader", module)
+        if spec is None or spec.loader is None:
+            raise ImportError(module)
+        reference = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reference)
+        return {
+            "their_inspect": reference.inspect_context_data,
+            "their_load": reference.load_context_data,
+        }[way]
+    from sciharness.contextdata import inspect_context_data, load_context_data
+
+    if way == "inspect":
+        return inspect_context_data
+    return lambda path: load_context_data(path, mmap=way == "load_mmap")
+
+
+def numpy_load(folder: Path) -> list[Any]:
+    """Load all arrays of a folder by ``numpy.load`` alone."""
+    return [np.load(file, allow_pickle=False) for file in sorted(folder.glob("*.npy"))]
+
+
+def peak_kib() -> int:
+    """Return the peak of resident memory so far, in KiB; each call restarts it where it can."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return peak
+
+
+def make_data(folder: Path, scale: int) -> None:
+    """Write the five data sets, ``scale`` times smaller than in full."""
+    rng = np.random.default_rng(0)
+    count, items = max(10_000 // scale, 10), 128 * 1024**2 // scale
+    rows = items // 1024
+    small = {f"v{index}": rng.normal(size=100) for index in range(count)}
+    write(folder / "small", small, {name: ["t"] for name in small}, {"t": {"size": 100}})
+
+    own = {name: [f"a{name}"] for name in small}
+    files = {f"a{name}": np.arange(100.0) for name in small}
+    write(folder / "axes", small | files, own, {name: {"file": f"{name}.npy"} for name in files})
+
+    many = {f"v{index}": rng.normal(size=131_072 // scale) for index in range(200)}
+    axes = {"t": {"size": 131_072 // scale}}
+    write(folder / "many", many, {name: ["t"] for name in many}, axes)
+
+    one = {"v": rng.normal(size=(rows, 1024))}
+    write(folder / "one", one, {"v": ["t", "x"]}, {"t": {"size": rows}, "x": {"size": 1024}})
+
+    edges = items // 2
+    network = {"A": rng.integers(0, 1000, (edges, 2)), "w": rng.normal(size=edges)}
+    names = {"A": ["edge", "endpoint"], "w": ["edge"]}
+    labels = {"edge": {"size": edges}, "endpoint": {"values": ["target", "source"]}}
+    more = {"A": {"kind": "relation"}, "w": {"structure": "A"}}
+    write(folder / "relation", network, names, labels, more, {"num_nodes": 1000})
+
+
+def write(
+    folder: Path,
+    arrays: dict[str, Any],
+    variables: dict[str, list[str]],
+    axes: dict[str, dict[str, Any]],
+    more: dict[str, dict[str, str]] | None = None,
+    root: dict[str, int] | None = None,
+) -> None:
+    """Write one data set."""
+    folder.mkdir()
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    manifest = {
+        "variables": {
+            name: {"file": f"{name}.npy", "description": f"Variable {name}.", "axes": along}
+            | (more or {}).get(name, {})
+            for name, along in variables.items()
+        },
+        "axes": {name: {"description": f"Axis {name}."} | axis for name, axis in axes.items()},
+    } | (root or {})
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
