@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sciharness_catalog.canonical import canonical_json
-
+    from sciharness.agent_context import AgentContext
     from sciharness.hooks import HOOK_API, hookimpl
     from sciharness.plugin import (
         Capability,
@@ -21,10 +20,12 @@ if TYPE_CHECKING:
         Table,
     )
     from sciharness.tables import read_table
+    from sciharness_catalog.canonical import canonical_json
 
 # Names are loaded when first used: a worker confines itself before it imports
 # anything beyond the standard library, and `harness --help` stays quick.
 _PLACES = {
+    "AgentContext": "sciharness.agent_context",
     "HOOK_API": "sciharness.hooks",
     "hookimpl": "sciharness.hooks",
     "Capability": "sciharness.plugin",
@@ -43,6 +44,7 @@ _PLACES = {
 
 __all__ = [
     "HOOK_API",
+    "AgentContext",
     "Capability",
     "Context",
     "Evaluator",
