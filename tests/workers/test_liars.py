@@ -85,6 +85,12 @@ def test_an_operation_returns_an_outcome(act: Act, how: str) -> None:
     assert reason_of(act, "liar.answer", request={"how": how}) == "nonsense"
 
 
+def test_notes_cannot_drive_a_terminal_or_break_an_encoding(act: Act) -> None:
+    notes = act("liar.answer", {"how": "unsafe"}).notes
+
+    assert notes == ("red \ufffd[31m", "half \ufffd", "turned \ufffd")
+
+
 @pytest.mark.parametrize(
     ("how", "reason"),
     [

@@ -8,6 +8,7 @@ from attrs import define, field
 
 from sciharness.workers.failures import ActionFailed
 from sciharness.workers.outcome import checked_usage, is_metric
+from sciharness.workers.texts import plain_text
 from sciharness.workers.wire import Message
 
 _MAX_TEXT = 4000
@@ -53,9 +54,11 @@ def _progress(said: object) -> Message:
     shown = dict(list(best.items())[:_MAX_BEST])
     return {
         "fraction": min(1.0, max(0.0, float(fraction))),
-        "message": message[:_MAX_TEXT],
+        "message": plain_text(message, _MAX_TEXT),
         "best": {
-            name[:_MAX_TEXT]: value[:_MAX_TEXT] if isinstance(value, str) else value
+            plain_text(name, _MAX_TEXT): (
+                plain_text(value, _MAX_TEXT) if isinstance(value, str) else value
+            )
             for name, value in shown.items()
         },
     }
@@ -67,4 +70,4 @@ def _log(said: object) -> Message:
     level, message = said.get("level"), said.get("message")
     if not isinstance(level, str) or not isinstance(message, str):
         raise ActionFailed("told a log line in an unknown form", reason="nonsense")
-    return {"level": level[:20], "message": message[:_MAX_TEXT]}
+    return {"level": plain_text(level, 20), "message": plain_text(message, _MAX_TEXT)}

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from sciharness.descriptors import Operation
 from sciharness.workers.failures import ActionFailed, Reason
+from sciharness.workers.texts import plain_text
 
 MAX_NOTES, MAX_NOTE = 200, 4000
 MAX_ARTIFACTS, MAX_NAME = 512, 200
@@ -73,7 +74,7 @@ def checked_notes(notes: object) -> tuple[str, ...]:
         raise _failed("nonsense", f"notes have to be a list of texts, got {_shown(notes)}")
     if len(notes) > MAX_NOTES or not all(isinstance(note, str) for note in notes):
         raise _failed("nonsense", f"notes have to be at most {MAX_NOTES} texts")
-    return tuple(note[:MAX_NOTE] for note in notes)
+    return tuple(plain_text(note, MAX_NOTE) for note in notes)
 
 
 def checked_outputs(outputs: object) -> dict[str, str]:
@@ -113,7 +114,7 @@ def collected(
     if absent:
         raise _failed("missing_result", f"not written: {', '.join(sorted(absent))}")
     for name, kind in outputs.items():
-        found = os.lstat(folder / name)
+        found = os.lstat(folder / name)  # the folder is the kernel's now: nothing moves any more
         if not stat.S_ISREG(found.st_mode):
             raise _failed("bad_artifact", f"{name} is a link, a folder or a special file")
         if found.st_nlink != 1:
@@ -121,6 +122,7 @@ def collected(
         if name in declared and declared[name].type.casefold() != kind.casefold():
             expected = declared[name].type
             raise _failed("bad_artifact", f"{name} is declared {expected}, written as {kind}")
+        os.chmod(folder / name, 0o644)
     return tuple(Produced(name, outputs[name], folder / name) for name in sorted(outputs))
 
 
@@ -141,7 +143,7 @@ def checked_usage(usage: object, known: Sequence[str]) -> dict[str, float]:
 
 
 def _failed(reason: Reason, message: str) -> ActionFailed:
-    return ActionFailed(message, reason=reason)
+    return ActionFailed(plain_text(message, MAX_NOTE), reason=reason)
 
 
 def _shown(value: Any) -> str:  # Any: whatever a plugin gave

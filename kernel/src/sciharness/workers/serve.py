@@ -7,6 +7,7 @@ a plugin prints goes to the log.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import sys
@@ -38,6 +39,7 @@ def main(level: str) -> None:
                 answer = run(plugin, message["run"], link)
         except BaseException as error:  # noqa: BLE001  even SystemExit ends only the action
             answer = _failure_of(error, "error")
+        _flush()
         link.send(answer)
 
 
@@ -78,6 +80,13 @@ class Link:
                     self._waiting.put(message)
         finally:
             os._exit(0)  # the kernel is gone
+
+
+def _flush() -> None:
+    """Let what was printed reach the log before the answer does."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
 
 
 def _take_pipes() -> tuple[int, int]:
@@ -148,6 +157,8 @@ def _failure_of(error: BaseException, reason: str) -> Message:
         reason, message = found, str(error)
     elif type(error).__name__ == "RequestError":
         reason, message = "request", str(error)
+    elif isinstance(error, ImportError):
+        reason = "import"  # also a library that an operation imports late
     if isinstance(error, WireError | ValueError) and not message:
         message = type(error).__name__
     return {"failed": {"reason": reason, "message": message, "detail": detail}}

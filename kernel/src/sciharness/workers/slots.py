@@ -9,6 +9,7 @@ swapped between the check and the use.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -88,14 +89,18 @@ def take_outputs(folder: Path, workspace: Path) -> Path:
     """Move what an action wrote out of the worker's reach and return its new place.
 
     Raises:
-        ActionFailed: reason ``bad_artifact``: the folder is a link.
+        ActionFailed: reason ``bad_artifact``: the folder is a link, or cannot be moved.
     """
     target = workspace / "outputs"
     _clear(target)
-    _move(folder / "outputs", target)
+    try:
+        _move(folder / "outputs", target)
+    except OSError as error:
+        raise ActionFailed(f"artifacts cannot be taken: {error}", reason="bad_artifact") from error
     if not stat.S_ISDIR(os.lstat(target).st_mode):
         target.unlink()
         raise ActionFailed("the folder of artifacts is no folder", reason="bad_artifact")
+    target.chmod(0o755)
     return target
 
 
@@ -106,8 +111,12 @@ def keep_checkpoint(root: Path, folder: Path) -> None:
     the kernel (see :func:`recover`).
     """
     source = folder / "checkpoint"
+    with contextlib.suppress(OSError):  # it may have been made unreadable: then it is lost
+        _keep(source, root / _CHECKPOINTS / folder.name.rpartition("-")[2])
+
+
+def _keep(source: Path, target: Path) -> None:
     if source.is_dir() and not source.is_symlink():
-        target = root / _CHECKPOINTS / folder.name.rpartition("-")[2]
         target.parent.mkdir(parents=True, exist_ok=True)
         _clear(target)
         _move(source, target)

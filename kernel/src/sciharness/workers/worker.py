@@ -20,6 +20,7 @@ from sciharness.workers.failures import REASONS, ActionFailed, ImportFailed, Rea
 from sciharness.workers.launch import Ending, Grants, Launched, Limits, launch
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.processes import cpu_seconds
+from sciharness.workers.texts import plain_text
 from sciharness.workers.wire import MAX_ACTION, Message, WireError, decode, encode, read_lines
 
 START_SECONDS = 120.0
@@ -125,7 +126,8 @@ class Worker:
 
     def log_tail(self) -> str:
         """Return the end of what the plugin printed since it was last asked."""
-        return "" if self._log is None else self._log.kept()[-_TAIL:].decode("utf-8", "replace")
+        kept = b"" if self._log is None else self._log.kept()[-_TAIL:]
+        return plain_text(kept.decode("utf-8", "replace"), _TAIL)
 
     def close(self) -> Ending:
         """End the worker with everything it started, and return how it ended."""
@@ -199,10 +201,9 @@ class Worker:
         fields = failed if isinstance(failed, dict) else {}
         reason = fields.get("reason")
         known: Reason = reason if reason in REASONS else "nonsense"
-        detail = f"{fields.get('detail', '')}\n{self.log_tail()}".strip()
-        return ActionFailed(
-            str(fields.get("message", "")), reason=known, detail=detail, where=self._where()
-        )
+        detail = plain_text(f"{fields.get('detail', '')}\n{self.log_tail()}".strip(), 2 * _TAIL)
+        message = plain_text(str(fields.get("message", "")), _TAIL)
+        return ActionFailed(message, reason=known, detail=detail, where=self._where())
 
     def _died(self) -> Exception:
         assert self._log is not None

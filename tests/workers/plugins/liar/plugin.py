@@ -85,6 +85,7 @@ def answer(request: How, context: Context) -> Outcome:
         "none": None,
         "dictionary": {"value": 1.0},
         "notes": Outcome(notes=(1, 2)),  # type: ignore[arg-type]
+        "unsafe": Outcome(notes=("red \x1b[31m", "half \ud800", "turned \u202e")),
         "metrics": Outcome(metrics=[1.0]),  # type: ignore[arg-type]
     }
     found: Outcome = answers[request.how]
