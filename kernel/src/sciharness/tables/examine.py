@@ -26,7 +26,7 @@ MIN_FINAL_ROWS = 5
 MIN_ROWS = 2
 """Least number of visible rows, and of verification rows where they are asked for."""
 
-_MISREAD = ("ragged", "quote", "unknown", "part", "unnamed", "duplicate", "header")
+_MISREAD = ("ragged", "quote", "unknown", "part", "unnamed", "duplicate", "header", "classes")
 WITHOUT_SPLIT = Holdout(mode="none")
 
 
@@ -149,7 +149,8 @@ def examine(
     dialect = evolve(dialect, decimal=decimal, format=source.format)
     rows = scan(source, dialect, columns, findings, arrays=arrays, text=text)
     misread = findings.has(*_MISREAD)
-    equal = same_rows(rows.keys) if rows.keys is not None and not misread else None
+    # Rows with faults look equal where both hold no number; their count still matters.
+    equal = same_rows(rows.keys) if rows.keys is not None and not findings.count else None
     sides = np.zeros(rows.rows, np.uint8) if misread else split_rows(rows, equal, holdout)
     repeated = 0 if equal is None else rows.rows - int(equal.max()) - 1
     identity = source.identity(rows.sha256, rows.size)

@@ -46,7 +46,28 @@ def find_marks(data: bytes, delimiter: str) -> Marks:
     """
     if QUOTE not in data:
         return _unquoted(data, delimiter)
-    return _quoted(data, delimiter) or _walk(data, delimiter)
+    head = _quoted(data, delimiter)
+    if head is None:
+        return _walk(data, delimiter)
+    if head.cut == len(data):
+        return head
+    # A quote is open at the end, or a single one among ordinary characters only
+    # makes it look so; walking through what is left tells.
+    return _joined(head, _walk(data[head.cut :], delimiter))
+
+
+def _joined(head: Marks, tail: Marks) -> Marks:
+    import numpy as np
+
+    shift = head.cut
+    return Marks(
+        np.concatenate((head.places, tail.places + shift)),
+        np.concatenate((head.ends_record, tail.ends_record)),
+        shift + tail.cut,
+        regular=head.regular and not tail.cut,
+        faults=tuple(fault + shift for fault in tail.faults),
+        open_quote=None if tail.open_quote is None else tail.open_quote + shift,
+    )
 
 
 def _unquoted(data: bytes, delimiter: str) -> Marks:
