@@ -1,2 +1,3 @@
 """Predictor writer and package builder."""
+
 __version__ = "0.1.0"

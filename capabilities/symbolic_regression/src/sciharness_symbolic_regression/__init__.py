@@ -1,2 +1,3 @@
-"""First-party capability package."""
+"""Symbolic regression: formulas with range and credibility."""
+
 __version__ = "0.1.0"

@@ -1,0 +1,193 @@
+"""Candidate formulas: gathered from findings, fitted, reduced, judged on rows kept back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+from sciharness_publisher.expression import Expression, complexity, parse
+
+from sciharness_symbolic_regression.algebra import Undefined, canonical
+from sciharness_symbolic_regression.fitting import HUBER, fit, robust_scale, values
+from sciharness_symbolic_regression.forms import Sum, nests_functions, shape
+from sciharness_symbolic_regression.reducing import reductions
+from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.written import tree_of
+
+Array = NDArray[np.float64]
+
+FIRST_LOOK_ROWS = 500  # rows on which every structure is fitted once
+FIRST_ITERATIONS = 12
+FULL_LOOK_ROWS = 20_000  # rows on which the promising ones are fitted and compared
+PER_COMPLEXITY = 2
+NEAR_BEST = 1.5  # reductions start from front members with at most this times the best error
+TINY = 1e-300
+
+
+@frozen(eq=False)
+class Candidate:
+    """A formula with constants fitted on training rows and its losses, one per row.
+
+    ``train`` and ``validation`` are weighted losses (rows,): squared errors, or
+    Huber losses, on the rows of a :class:`Rows`.
+    """
+
+    form: Sum
+    shape: str
+    complexity: int
+    train: Array
+    validation: Array
+
+    @property
+    def train_error(self) -> float:
+        """Root mean loss on training rows."""
+        return float(np.sqrt(self.train.mean()))
+
+    @property
+    def validation_error(self) -> float:
+        """Root mean loss on validation rows."""
+        return float(np.sqrt(self.validation.mean()))
+
+
+@frozen(eq=False)
+class Rows:
+    """Training and validation rows of one search, and how errors are weighed."""
+
+    train: Sample
+    validation: Sample
+    loss: str = "squared"
+
+    def thinned(self, rows: int, seed: int) -> Rows:
+        """Return the same with at most ``rows`` rows on each side."""
+        return Rows(
+            thinned(self.train, rows, seed), thinned(self.validation, rows, seed), self.loss
+        )
+
+
+@frozen
+class Limits:
+    """Which formulas may become candidates, and how often parts are taken out of them.
+
+    ``nested`` allows functions inside trigonometric ones and the reverse.
+    """
+
+    max_complexity: int
+    nested: bool = False
+    rounds: int = 2
+
+    def allow(self, form: Sum) -> bool:
+        """Whether a formula is within the limits."""
+        if not self.nested and nests_functions(form):
+            return False
+        return complexity(tree_of(form)) <= self.max_complexity
+
+
+def gather(
+    texts: Iterable[str], rows: Rows, limits: Limits, seed: int = 0
+) -> tuple[Candidate, ...]:
+    """Return fitted candidates for formula texts, one per structure, simplest first.
+
+    Every structure within the limits is fitted on a few rows; the best of each
+    complexity, and what is left of them when a part is taken out, on many.
+    """
+    look = rows.thinned(FIRST_LOOK_ROWS, seed)
+    pool: dict[str, Candidate] = {}
+    _add(pool, [parse(text) for text in texts], look, limits)
+    for _ in range(limits.rounds):
+        near = worth_reducing(pool.values())
+        trees = [tree for candidate in near for tree in reductions(tree_of(candidate.form))]
+        _add(pool, trees, look, limits)
+    full = rows.thinned(FULL_LOOK_ROWS, seed)
+    found = [candidate_of(candidate.form, full) for candidate in promising(pool.values())]
+    return distinct([candidate for candidate in found if candidate is not None], full)
+
+
+def worth_reducing(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the front members whose validation error is within a factor of the best one's."""
+    members = front(candidates)
+    best = min((candidate.validation_error for candidate in members), default=0.0)
+    return [one for one in members if one.validation_error <= NEAR_BEST * best + TINY]
+
+
+def candidate_of(form: Sum, rows: Rows, iterations: int = 40) -> Candidate | None:
+    """Fit a form on the training rows and take its losses, or None where it is undefined."""
+    fitted = fit(form, rows.train, rows.loss, iterations)
+    if fitted is None:
+        return None
+    errors = values(fitted, rows.train) - rows.train.target
+    kept_back = values(fitted, rows.validation) - rows.validation.target
+    if not np.isfinite(kept_back).all():
+        return None
+    scale = robust_scale(errors)
+    return Candidate(
+        fitted,
+        shape(fitted),
+        complexity(tree_of(fitted)),
+        losses(errors, rows.train.weights, rows.loss, scale),
+        losses(kept_back, rows.validation.weights, rows.loss, scale),
+    )
+
+
+def losses(errors: Array, weights: Array, loss: str, scale: float) -> Array:
+    """Return weighted squared errors, growing linearly beyond ``HUBER * scale`` if asked for."""
+    if loss == "squared" or scale == 0.0:
+        return weights * errors * errors
+    size, bend = np.abs(errors), HUBER * scale
+    return weights * np.where(size <= bend, size * size, bend * (2 * size - bend))
+
+
+def promising(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the few best of each complexity by training error, simplest first."""
+    by_complexity: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        by_complexity.setdefault(candidate.complexity, []).append(candidate)
+    best = []
+    for size in sorted(by_complexity):
+        ranked = sorted(by_complexity[size], key=lambda one: (one.train_error, one.shape))
+        best += ranked[:PER_COMPLEXITY]
+    return best
+
+
+def distinct(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ...]:
+    """Return candidates without those that predict what a simpler one predicts."""
+    kept: list[tuple[Candidate, Array]] = []
+    near = 10 * rows.train.noise_floor
+    for candidate in sorted(candidates, key=lambda one: (one.complexity, one.train_error)):
+        predicted = values(candidate.form, rows.train)
+        if all(np.abs(predicted - other).max() > near for _, other in kept):
+            kept.append((candidate, predicted))
+    return tuple(candidate for candidate, _ in kept)
+
+
+def front(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return those that no simpler candidate equals or beats on the training rows."""
+    best: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda one: (one.complexity, one.train_error)):
+        if not best or candidate.train_error < best[-1].train_error:
+            best.append(candidate)
+    return tuple(best)
+
+
+def _add(
+    pool: dict[str, Candidate], trees: Iterable[Expression], rows: Rows, limits: Limits
+) -> None:
+    nonnegative = rows.train.nonnegative() & rows.validation.nonnegative()
+    forms: dict[str, Sum] = {}
+    for tree in trees:
+        form = _form(tree, nonnegative)
+        if form is not None and limits.allow(form):
+            forms.setdefault(shape(form), form)
+    for key, form in forms.items():
+        if key not in pool:
+            candidate = candidate_of(form, rows, FIRST_ITERATIONS)
+            if candidate is not None:
+                pool[key] = candidate
+
+
+def _form(tree: Expression, nonnegative: frozenset[str]) -> Sum | None:
+    try:
+        return canonical(tree, nonnegative)
+    except Undefined:
+        return None

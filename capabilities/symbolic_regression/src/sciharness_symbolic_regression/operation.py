@@ -1,0 +1,171 @@
+"""The operation ``symbolic_regression.search``, step by step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from attrs import define
+from sciharness import read_table
+from sciharness.plugin import Context, Outcome
+from sciharness_publisher.expression import render
+
+from sciharness_symbolic_regression.baselines import linear_form, mean_form
+from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
+from sciharness_symbolic_regression.choosing import choose, sound_only
+from sciharness_symbolic_regression.credibility import intervals
+from sciharness_symbolic_regression.engines import engine_named
+from sciharness_symbolic_regression.engines.base import Attempt, Engine
+from sciharness_symbolic_regression.finished import Finished, write
+from sciharness_symbolic_regression.fitting import fit
+from sciharness_symbolic_regression.forms import Sum
+from sciharness_symbolic_regression.race import Stop
+from sciharness_symbolic_regression.request import SearchRequest
+from sciharness_symbolic_regression.results import Formula, scores
+from sciharness_symbolic_regression.rows import Visible, split, visible
+from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
+from sciharness_symbolic_regression.searching import (
+    AFTER_SEARCH,
+    Searched,
+    plan,
+    repeat_attempt,
+    search,
+)
+from sciharness_symbolic_regression.stability import Repeat, repeats, returns
+from sciharness_symbolic_regression.written import tree_of
+
+REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
+SEARCH_PART, STABILITY_PART = 0.7, 0.9  # of a time limit, when these steps have to end
+AFTER_CHOICE, AFTER_STABILITY = 0.78, 0.95
+
+
+def run(request: SearchRequest, context: Context) -> Outcome:
+    """Find formulas for the target of input ``data`` and write them with a predictor.
+
+    Raises:
+        DataError: the visible rows cannot be searched.
+        EngineUnavailable: the engine cannot run here.
+        SearchFailed: the engine failed in every restart.
+    """
+    clock = _Clock(context, request.time_limit or context.time_limit, time.monotonic())
+    engine = engine_named(request.engine)
+    data = context.inputs["data"]
+    everything = visible(read_table(data))
+    rows, how = split(everything, request.validation, context.seed, request.loss)
+    baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
+
+    found = _search(engine, request, rows, context, clock)
+    context.progress(AFTER_SEARCH, "fitting and choosing")
+    limits = _limits(request, hurried=found.stop_reason == "cancelled")
+    members = _candidates(found, baselines, rows, limits, context.seed)
+    index = choose(members, rows)
+    context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
+    again = _repeat(engine, request, everything, members[index], limits, context, clock)
+    context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
+    formulas = _formulas(members, index, everything, rows, again)
+    return write(
+        Finished(
+            request, context, data, everything, rows, how, engine.name, found, baselines,
+            formulas, index,
+        )
+    )  # fmt: skip
+
+
+@define
+class _Clock:
+    """Splits a time limit between the steps."""
+
+    context: Context
+    limit: float | None
+    started: float
+
+    def until(self, part: float) -> Stop:
+        """Return when a step has to end: at a part of the limit, or when cancelled."""
+        deadline = None if self.limit is None else self.started + part * self.limit
+        return Stop(deadline, lambda: self.context.cancelled)
+
+
+def _search(
+    engine: Engine, request: SearchRequest, rows: Rows, context: Context, clock: _Clock
+) -> Searched:
+    sample = thinned(rows.train, request.search_rows, derived_seed(context.seed, 6))
+    attempts = plan(request, engine.name, context.seed)
+    return search(engine, sample, attempts, context, clock.until(SEARCH_PART))
+
+
+def _limits(request: SearchRequest, hurried: bool) -> Limits:
+    """Return the limits; a cancelled run has two seconds left, so nothing is taken apart."""
+    return Limits(request.max_complexity, request.nested, rounds=0 if hurried else 2)
+
+
+def _candidates(
+    found: Searched, baselines: Mapping[str, Sum], rows: Rows, limits: Limits, seed: int
+) -> list[Candidate]:
+    """Return the sound members of the front; the mean is always one of them."""
+    texts = [render(tree_of(form)) for form in baselines.values()]
+    seed = derived_seed(seed, 7)
+    members = front(gather([*texts, *found.formulas], rows, limits, seed))
+    return sound_only(members, rows, seed)
+
+
+def _text(candidate: Candidate) -> str:
+    return render(tree_of(candidate.form))
+
+
+def _repeat(
+    engine: Engine,
+    request: SearchRequest,
+    everything: Visible,
+    chosen: Candidate,
+    limits: Limits,
+    context: Context,
+    clock: _Clock,
+) -> tuple[Repeat, ...]:
+    attempt: Attempt | None = repeat_attempt(request, engine.name, chosen.form)
+    if attempt is None:
+        return ()
+    return repeats(
+        engine,
+        everything,
+        attempt,
+        limits,
+        request,
+        context.seed,
+        context.workers,
+        clock.until(STABILITY_PART),
+        lambda done: context.progress(
+            AFTER_CHOICE + (AFTER_STABILITY - AFTER_CHOICE) * done / request.stability_runs,
+            "checking stability",
+            formula=_text(chosen),
+        ),
+    )
+
+
+def _formulas(
+    members: Sequence[Candidate],
+    chosen: int,
+    everything: Visible,
+    rows: Rows,
+    again: Sequence[Repeat],
+) -> tuple[Formula, ...]:
+    """Return the candidates with constants of all visible rows and metrics as chosen by."""
+    everywhere = everything.sample
+    fewer = thinned(everywhere, REFIT_ROWS, seed=0)
+    return tuple(
+        _formula(member, everywhere if index == chosen else fewer, everywhere, rows, again)
+        for index, member in enumerate(members)
+    )
+
+
+def _formula(
+    member: Candidate, sample: Sample, everywhere: Sample, rows: Rows, again: Sequence[Repeat]
+) -> Formula:
+    form = fit(member.form, sample, rows.loss) or member.form
+    return Formula(
+        form,
+        member.form,
+        intervals(form, sample, rows.loss),
+        scores(member.form, rows.train),
+        scores(member.form, rows.validation),
+        returns(form, again, everywhere, rows.loss),
+    )

@@ -1,0 +1,56 @@
+"""The plugin: one operation, ``search``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
+
+from sciharness_symbolic_regression.request import SearchRequest
+
+MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")
+METRICS = (
+    *MEASURES,
+    *(f"train_{name}" for name in MEASURES),
+    "complexity",
+    "stability",
+    "mean_relative_rmse",
+    "linear_relative_rmse",
+    "weighted_relative_rmse",
+    "reduced_chi_square",
+)
+
+
+def search(request: SearchRequest, context: Context) -> Outcome:
+    """Find formulas for the target, choose one by validation rows, write it as a predictor.
+
+    Metrics without prefix are those of the chosen formula on the rows that were
+    kept back to choose it, with constants fitted on the others.
+    """
+    from sciharness_symbolic_regression.operation import run  # numpy, not needed to describe
+
+    return run(request, context)
+
+
+@hookimpl
+def harness_capabilities() -> Sequence[Capability]:
+    """Return the search."""
+    return (
+        Capability(
+            operation="search",
+            run=search,
+            request=SearchRequest,
+            summary="Find formulas for a table's target, with range and credibility.",
+            group="execution and training",
+            inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
+            outputs=(
+                OutputSpec("formulas.json", "analysis_result"),
+                OutputSpec("model.json", "model"),
+                OutputSpec("inference.py", "inference.source.python"),
+                OutputSpec("model_card.json", "model_card"),
+                OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
+                OutputSpec("usage_guide.md", "USAGE_GUIDE"),
+            ),
+            metrics=METRICS,
+        ),
+    )

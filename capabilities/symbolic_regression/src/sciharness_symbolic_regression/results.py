@@ -1,0 +1,119 @@
+"""What a search hands over: candidates with metrics, intervals and credibility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import asdict, frozen
+from sciharness_publisher.evaluation import evaluate
+from sciharness_publisher.expression import (
+    Expression,
+    complexity,
+    names_in,
+    python_source,
+    render,
+)
+
+from sciharness_symbolic_regression.credibility import Constant, Pattern
+from sciharness_symbolic_regression.forms import Sum, shape
+from sciharness_symbolic_regression.measures import Array, measures
+from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.stability import Returned
+from sciharness_symbolic_regression.written import latex_of, tree_of
+
+SCHEMA = "formulas-v1"
+
+Json = dict[str, Any]  # Any: JSON values
+
+
+@frozen(eq=False)
+class Formula:
+    """A formula to show: constants fitted on all visible rows, metrics as chosen by.
+
+    ``judged`` has the constants of the training rows; its metrics are honest
+    on the validation rows. ``form`` has those of all visible rows.
+    """
+
+    form: Sum
+    judged: Sum
+    constants: tuple[Constant, ...]
+    train: Mapping[str, float]
+    validation: Mapping[str, float]
+    returned: Returned
+
+    @property
+    def tree(self) -> Expression:
+        """The formula with its final constants."""
+        return tree_of(self.form)
+
+
+def scores(form: Sum, sample: Sample) -> Mapping[str, float]:
+    """Return the measures of a form on a sample."""
+    return measures(predicted(form, sample), sample.target)
+
+
+def predicted(form: Sum, sample: Sample) -> Array:
+    """Return what the written formula gives on a sample, shape (rows,)."""
+    found = evaluate(tree_of(form), sample.columns)
+    return np.broadcast_to(found, sample.target.shape)
+
+
+def domain(tree: Expression, sample: Sample, names: Mapping[str, str]) -> dict[str, list[float]]:
+    """Return the range of each column that the formula uses, by column name."""
+    return {
+        names[symbol]: [float(column.min()), float(column.max())]
+        for symbol, column in sample.columns.items()
+        if symbol in names_in(tree)
+    }
+
+
+def candidate_document(formula: Formula, sample: Sample, names: Mapping[str, str]) -> Json:
+    """Return one candidate of formulas.json."""
+    tree = formula.tree
+    return {
+        "formula": render(tree),
+        "latex": latex_of(tree, {symbol: names[symbol] for symbol in names_in(tree)}),
+        "python": python_source(tree),
+        "complexity": complexity(tree),
+        "constants": [asdict(constant) for constant in formula.constants],
+        "metrics": {"train": dict(formula.train), "validation": dict(formula.validation)},
+        "domain": domain(tree, sample, names),
+        "stability": formula.returned.share,
+        "chosen_again": _share(formula.returned.chosen, formula.returned.runs),
+        "structure": shape(formula.form),
+    }
+
+
+def baseline_document(name: str, form: Sum, train: Sample, validation: Sample) -> Json:
+    """Return one baseline of formulas.json."""
+    return {
+        "name": name,
+        "formula": render(tree_of(form)),
+        "metrics": {
+            "train": dict(scores(form, train)),
+            "validation": dict(scores(form, validation)),
+        },
+    }
+
+
+def pattern_document(found: Pattern, names: Mapping[str, str]) -> Json:
+    """Return the residual tests of formulas.json, columns by name."""
+    return {
+        "exact": found.exact,
+        "runs_test": found.order,
+        "spread_with_prediction": found.spread,
+        "columns": {names[symbol]: chance for symbol, chance in found.columns.items()},
+        "findings": list(sentences(found, names)),
+    }
+
+
+def sentences(found: Pattern, names: Mapping[str, str]) -> Sequence[str]:
+    """Return the suspicious findings with column names."""
+    renamed = {names[symbol]: chance for symbol, chance in found.columns.items()}
+    return Pattern(found.exact, found.order, found.spread, renamed).sentences()
+
+
+def _share(count: int, runs: int) -> float | None:
+    return count / runs if runs else None

@@ -1,0 +1,70 @@
+"""The rows that a search works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@frozen(eq=False)
+class Sample:
+    """Columns by symbol (rows,), target (rows,), and weights (rows,) with mean 1.
+
+    All are finite float64. ``weights`` multiply squared errors; they are all 1
+    when neither weights nor measurement errors were given.
+    """
+
+    columns: Mapping[str, Array]
+    target: Array
+    weights: Array
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.target)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the columns in order."""
+        return tuple(self.columns)
+
+    @property
+    def spread(self) -> float:
+        """Weighted standard deviation of the target, never 0."""
+        centre = np.average(self.target, weights=self.weights)
+        variance = np.average((self.target - centre) ** 2, weights=self.weights)
+        return float(np.sqrt(variance)) or 1.0
+
+    @property
+    def noise_floor(self) -> float:
+        """Error below which two formulas cannot be told apart in double precision."""
+        return max(1e-9 * self.spread, 8 * float(np.finfo(float).eps * np.abs(self.target).max()))
+
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return the given rows; weights are scaled to mean 1 again."""
+        weights = self.weights[rows]
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Sample(columns, self.target[rows], weights / weights.mean())
+
+    def nonnegative(self) -> frozenset[str]:
+        """Return the symbols of columns without a negative value."""
+        return frozenset(name for name, column in self.columns.items() if column.min() >= 0)
+
+
+def thinned(sample: Sample, rows: int, seed: int) -> Sample:
+    """Return at most ``rows`` rows, drawn without replacement, in their order."""
+    if sample.rows <= rows:
+        return sample
+    chosen = np.random.default_rng(seed).choice(sample.rows, rows, replace=False)
+    return sample.take(np.sort(chosen))
+
+
+def derived_seed(seed: int, *place: int) -> int:
+    """Return a seed (0..2^63-1) for one place in the work; any integer may be given as seed."""
+    sequence = np.random.SeedSequence([seed % 2**64, *place])
+    return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))

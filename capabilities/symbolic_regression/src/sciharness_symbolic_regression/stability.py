@@ -1,0 +1,124 @@
+"""How often a structure comes back when the search is repeated on other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+from sciharness_publisher.expression import parse, render
+
+from sciharness_symbolic_regression.algebra import canonical
+from sciharness_symbolic_regression.candidates import Limits, front, gather
+from sciharness_symbolic_regression.choosing import choose, sound_only
+from sciharness_symbolic_regression.engines.base import Attempt, Engine
+from sciharness_symbolic_regression.fitting import fit, values
+from sciharness_symbolic_regression.forms import Sum, shape
+from sciharness_symbolic_regression.race import Job, Say, Stop, race
+from sciharness_symbolic_regression.request import SearchRequest
+from sciharness_symbolic_regression.rows import Visible, split, subsample
+from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
+from sciharness_symbolic_regression.written import tree_of
+
+COMPARED_ROWS = 500
+SAME = 1e-4  # largest difference, relative to the target's spread, between equal formulas
+
+
+@frozen
+class Returned:
+    """In how many of ``runs`` a structure was found again, and in how many it was chosen."""
+
+    runs: int
+    found: int
+    chosen: int
+
+    @property
+    def share(self) -> float | None:
+        """Share of runs that found the structure again; None without a run."""
+        return self.found / self.runs if self.runs else None
+
+
+@frozen
+class Repeat:
+    """One repeated search: structures on its front and the one its rule chose."""
+
+    forms: tuple[Sum, ...]
+    chosen: int
+
+
+def repeats(
+    engine: Engine,
+    rows: Visible,
+    attempt: Attempt,
+    limits: Limits,
+    request: SearchRequest,
+    seed: int,
+    workers: int,
+    stop: Stop,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[Repeat, ...]:
+    """Return repeated searches on random 80 % of the rows; fewer if stopped or failed.
+
+    ``attempt`` says how to search; each run gets its own seed, rows and split.
+    ``progress`` hears how many runs are done.
+    """
+    done: list[int] = []
+    jobs = []
+    for run in range(request.stability_runs):
+        own = derived_seed(seed, 4, run)
+        jobs.append(_job(engine, rows, evolve(attempt, seed=own), limits, request))
+
+    def news(index: int, said: Mapping[str, Any]) -> None:  # Any: JSON values
+        done.append(index)
+        progress(len(done))
+
+    results = race(jobs, workers, stop, news=news)
+    nonnegative = rows.sample.nonnegative()
+    return tuple(
+        Repeat(
+            tuple(canonical(parse(text), nonnegative) for text in result.value["formulas"]),
+            int(result.value["chosen"]),
+        )
+        for result in results
+        if result.state == "done" and result.value is not None
+    )
+
+
+def returns(form: Sum, found: Sequence[Repeat], sample: Sample, loss: str) -> Returned:
+    """Return how often a form came back: by structure, or by equal values after fitting."""
+    look = thinned(sample, COMPARED_ROWS, seed=0)
+    matches = [_matches(form, repeat, look, loss) for repeat in found]
+    chosen = [match[repeat.chosen] for match, repeat in zip(matches, found, strict=True) if match]
+    return Returned(len(found), sum(map(any, matches)), sum(chosen))
+
+
+def _matches(form: Sum, repeat: Repeat, look: Sample, loss: str) -> list[bool]:
+    mine, wanted = fit(form, look, loss), shape(form)
+    found = []
+    for other in repeat.forms:
+        same = shape(other) == wanted
+        theirs = None if same or mine is None else fit(other, look, loss)
+        if mine is not None and theirs is not None:
+            gap = np.abs(values(mine, look) - values(theirs, look)).max()
+            same = bool(gap <= SAME * look.spread)
+        found.append(same)
+    return found
+
+
+def _job(
+    engine: Engine, rows: Visible, attempt: Attempt, limits: Limits, request: SearchRequest
+) -> Job:
+    seed = attempt.seed
+
+    def search(say: Say) -> Mapping[str, Any]:  # Any: JSON values
+        part, _ = split(subsample(rows, seed), request.validation, seed, request.loss)
+        searched = thinned(part.train, request.search_rows, seed)
+        findings = engine.search(searched, attempt, lambda findings: None)
+        members = sound_only(front(gather(findings.formulas, part, limits, seed)), part, seed)
+        return {
+            "formulas": [render(tree_of(member.form)) for member in members],
+            "chosen": choose(members, part) if members else 0,
+        }
+
+    return search
