@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
+from pathlib import Path
 from typing import Literal
 
 from attrs import field, frozen
@@ -18,14 +20,37 @@ PREDICTOR = (
     OutputSpec("model_card.json", "model_card"),
 )
 
-INFERENCE = '''
-import argparse, csv, json
+INFERENCE = """
+import argparse, csv, json, os, sys
 p = argparse.ArgumentParser()
 for name in ("--model", "--input", "--output"):
     p.add_argument(name)
 a = p.parse_args()
 model = json.load(open(a.model))
 rows = list(csv.DictReader(open(a.input, newline="")))
+if model["spoil"] == "crash":
+    raise RuntimeError("the predictor gave up")
+word = model["word"][::-1]
+if word:
+    found = [key for key, value in os.environ.items() if word in value]
+    places = [os.getcwd(), os.path.dirname(a.model), *model["roots"]]
+    places += [f"/proc/{pid}/{name}" for pid in (1, os.getppid()) for name in ("environ", "mem")]
+    up = os.getcwd()
+    while up != "/":
+        up = os.path.dirname(up)
+        places.append(up)
+    for place in places:
+        for folder, _, names in os.walk(place) if os.path.isdir(place) else [(place, [], [""])]:
+            if folder.startswith(("/proc", "/sys", "/usr", "/lib")) and folder != place:
+                continue
+            for path in (os.path.join(folder, name).rstrip("/") for name in names):
+                try:
+                    if os.path.isfile(path) and word.encode() in open(path, "rb").read():
+                        found.append(path)
+                except OSError:
+                    pass
+    if found:
+        sys.exit("FOUND " + " ".join(found[:3]))
 with open(a.output, "w", newline="") as out:
     out.write("sample_id,prediction\\n")
     for number, row in enumerate(rows):
@@ -38,7 +63,7 @@ with open(a.output, "w", newline="") as out:
         if model["spoil"] == "nan" and number == 1:
             text = "nan"
         out.write(f"{row['sample_id']},{text}\\n")
-'''
+"""
 
 
 @frozen
@@ -46,7 +71,9 @@ class FitRequest:
     """Parameters of the linear fit; ``bias`` shifts it, ``spoil`` breaks its predictions."""
 
     bias: float = field(default=0.0, metadata={"help": "added to the intercept"})
-    spoil: Literal["no", "missing", "blank", "nan"] = "no"
+    spoil: Literal["no", "missing", "blank", "nan", "crash"] = "no"
+    word: str = field(default="", metadata={"help": "what inference.py hunts for"})
+    roots: tuple[str, ...] = field(default=(), metadata={"help": "where else it hunts"})
     pause: float = field(default=0.0, validator=ge(0.0), metadata={"help": "seconds to sleep"})
 
 
@@ -66,7 +93,13 @@ def fit(request: FitRequest, context: Context) -> Outcome:
     design = np.column_stack([np.ones(len(arrays.y)), arrays.X])
     solution, *_ = np.linalg.lstsq(design, arrays.y, rcond=None)
     slopes = {name: float(value) for name, value in zip(arrays.features, solution[1:], strict=True)}
-    model = {"intercept": float(solution[0]) + request.bias, "slopes": slopes, "spoil": request.spoil}
+    model = {
+        "intercept": float(solution[0]) + request.bias,
+        "slopes": slopes,
+        "spoil": request.spoil,
+        "word": request.word[::-1],  # so that model.json itself does not hold it
+        "roots": request.roots,
+    }
     columns = [
         {
             "name": name,
@@ -109,6 +142,46 @@ def nothing(request: NothingRequest, context: Context) -> Outcome:
 
 
 @frozen
+class NoteRequest:
+    """Parameters of the note; it takes ``pause`` seconds whether asked to stop or not."""
+
+    text: str = "a note"
+    pause: float = field(default=0.0, validator=ge(0.0))
+    stubborn: bool = False
+
+
+def note(request: NoteRequest, context: Context) -> Outcome:
+    """Write a text and the seed to note.txt, charging one solver call."""
+    context.charge(solver_calls=1)
+    ends = time.monotonic() + request.pause
+    while time.monotonic() < ends and (request.stubborn or not context.cancelled):
+        time.sleep(0.02)
+        context.progress(0.5, f"writing in {context.workspace}")
+    done = "in peace" if time.monotonic() >= ends else "in haste"
+    context.output("note.txt", "OTHER").write_text(f"{request.text} {context.seed} {done}\n")
+    return Outcome(metrics={"value": 1.0})
+
+
+@frozen
+class CountRequest:
+    """The count has no parameters."""
+
+
+def count(request: CountRequest, context: Context) -> Outcome:
+    """Report how many rows there are and the largest label among them."""
+    from sciharness import read_table
+
+    labels = read_table(context.inputs["data"]).y
+    return Outcome(metrics={"rows": float(len(labels)), "largest": float(labels.max())})
+
+
+def guess(request: CountRequest, context: Context) -> Outcome:
+    """Write a hypothesis."""
+    context.output("hypothesis.json", "hypothesis").write_text('{"claim": "a line"}')
+    return Outcome(metrics={"value": 1.0})
+
+
+@frozen
 class ChargeRequest:
     """Parameters of the operation that charges budget keys."""
 
@@ -128,7 +201,9 @@ def charge(request: ChargeRequest, context: Context) -> Outcome:
 class LieRequest:
     """Parameters of the operation that breaks its promises."""
 
-    how: Literal["nan", "bool", "undeclared", "crash", "error", "artifact", "prints"] = "error"
+    how: Literal[
+        "nan", "bool", "text", "undeclared", "crash", "error", "artifact", "prints", "leak", "guess"
+    ] = "error"
 
 
 def lie(request: LieRequest, context: Context) -> Outcome:
@@ -141,8 +216,26 @@ def lie(request: LieRequest, context: Context) -> Outcome:
         context.output("stolen.txt", "OTHER").symlink_to("/etc/hostname")
     if request.how == "prints":
         print("x" * 1000)
-    values = {"nan": {"value": float("nan")}, "bool": {"value": True}, "undeclared": {"other": 1.0}}
+    if request.how == "guess":
+        context.output("hypothesis.json", "hypothesis").write_text("{}")
+    if request.how == "leak":
+        leak(context)
+    values = {
+        "nan": {"value": float("nan")},
+        "bool": {"value": True},
+        "text": {"value": "0.99"},
+        "undeclared": {"other": 1.0},
+    }
     return Outcome(metrics=values.get(request.how, {"value": 1.0}))
+
+
+def leak(context: Context) -> None:
+    """Tell everything about this machine in a progress line, a log line, prints and an error."""
+    place = f"{context.workspace}/secret.txt of {sys.prefix} by {os.environ.get('HOME')}"
+    context.progress(0.5, f"reading {place}", file=place)
+    context.log.info("reading %s", place)
+    print(place, file=sys.stderr)
+    Path(f"{context.workspace}/no such folder/secret.txt").read_text("utf-8")
 
 
 @frozen
@@ -181,7 +274,8 @@ def _files(place):
         yield place
     try:
         for folder, names, files in os.walk(place):
-            if folder.count("/") > place.count("/") + 6 or folder.startswith(("/proc", "/sys", "/usr", "/lib")):
+            deep = folder.count("/") > place.count("/") + 6
+            if deep or folder.startswith(("/proc", "/sys", "/usr", "/lib")):
                 names[:] = []
                 continue
             yield from (os.path.join(folder, name) for name in files)
@@ -224,19 +318,84 @@ def harness_capabilities():
     data = InputSpec("data", ("DATASET", "labelled_table"))
     value = ("value",)
     return [
-        Capability("fit", fit, FitRequest, "Fit a line.", "execution and training",
-                   inputs=(data,), outputs=PREDICTOR, metrics=("fit_rmse",)),
+        Capability(
+            "fit",
+            fit,
+            FitRequest,
+            "Fit a line.",
+            "execution and training",
+            inputs=(data,),
+            outputs=PREDICTOR,
+            metrics=("fit_rmse",),
+        ),
         Capability("nothing", nothing, NothingRequest, "Do nothing.", "analysis", metrics=value),
-        Capability("experiment", nothing, NothingRequest, "Do nothing.", "domain experiments",
-                   metrics=value),
-        Capability("charge", charge, ChargeRequest, "Charge the budget.", "analysis", metrics=value),
+        Capability(
+            "experiment",
+            nothing,
+            NothingRequest,
+            "Do nothing.",
+            "domain experiments",
+            metrics=value,
+        ),
+        Capability(
+            "note",
+            note,
+            NoteRequest,
+            "Write a note.",
+            "analysis",
+            outputs=(OutputSpec("note.txt", "OTHER"),),
+            metrics=value,
+        ),
+        Capability(
+            "count",
+            count,
+            CountRequest,
+            "Count rows.",
+            "analysis",
+            inputs=(data,),
+            metrics=("rows", "largest"),
+        ),
+        Capability(
+            "recount",
+            count,
+            CountRequest,
+            "Count rows set apart.",
+            "knowledge and verification",
+            inputs=(data,),
+            metrics=("rows", "largest"),
+        ),
+        Capability(
+            "guess",
+            guess,
+            CountRequest,
+            "Write a hypothesis.",
+            "knowledge and verification",
+            outputs=(OutputSpec("hypothesis.json", "hypothesis"),),
+            metrics=value,
+        ),
+        Capability(
+            "charge", charge, ChargeRequest, "Charge the budget.", "analysis", metrics=value
+        ),
         Capability("lie", lie, LieRequest, "Break a promise.", "analysis", metrics=value),
-        Capability("hunt", hunt, HuntRequest, "Hunt for a word.", "analysis",
-                   inputs=(InputSpec("data", ("DATASET", "labelled_table"), optional=True),),
-                   metrics=("found",)),
-        Capability("points", points, PointsRequest, "Make final data.", "domain experiments",
-                   inputs=(InputSpec("predictor", ("predictor",)),),
-                   outputs=(OutputSpec("points.csv", "DATASET"),), final_data=True),
+        Capability(
+            "hunt",
+            hunt,
+            HuntRequest,
+            "Hunt for a word.",
+            "analysis",
+            inputs=(InputSpec("data", ("DATASET", "labelled_table"), optional=True),),
+            metrics=("found",),
+        ),
+        Capability(
+            "points",
+            points,
+            PointsRequest,
+            "Make final data.",
+            "domain experiments",
+            inputs=(InputSpec("predictor", ("predictor",)),),
+            outputs=(OutputSpec("points.csv", "DATASET"),),
+            final_data=True,
+        ),
     ]
 
 
@@ -254,6 +413,13 @@ def judge(request: JudgeRequest, context: Context) -> Outcome:
 def harness_evaluators():
     """Return an evaluator that lies and would like to be trusted."""
     return [
-        Evaluator("judge", judge, JudgeRequest, "Flatter.", "regression",
-                  ("relative_rmse",), trusted_metrics=("relative_rmse",))
+        Evaluator(
+            "judge",
+            judge,
+            JudgeRequest,
+            "Flatter.",
+            "regression",
+            ("relative_rmse",),
+            trusted_metrics=("relative_rmse",),
+        )
     ]

@@ -1,0 +1,236 @@
+"""The real `harness` command in child processes, with a toy plugin and a home of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+SUPPORT = Path(__file__).parent.parent / "support"
+COMMAND = Path(sysconfig.get_path("scripts")) / "harness"
+SECONDS = 120.0
+
+TRUSTED = {"metric": "relative_rmse", "op": "<=", "value": 0.05, "trusted": True}
+LINE: Mapping[str, Any] = {  # Any: the values of a contract
+    "schema": "research-contract-v1",
+    "title": "Line",
+    "goal": "Find the line through the points.",
+    "inputs": [{"name": "data", "path": "data.csv", "role": "labelled_table"}],
+    "capabilities": ["toy.fit", "evaluation.regression"],
+    "acceptance": [TRUSTED],
+}
+EMPTY: Mapping[str, Any] = {
+    "schema": "research-contract-v1",
+    "title": "Small steps",
+    "goal": "See each step run.",
+    "capabilities": ["toy.nothing"],
+    "acceptance": [{"metric": "value", "op": ">=", "value": 1}],
+    "holdout": "none",
+}
+
+
+@frozen
+class Done:
+    """A command that has ended: exit code and both outputs."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # Any: JSON values
+        """What stands on standard output, which has to be one JSON document."""
+        return json.loads(self.out, parse_constant=_refused)
+
+    @property
+    def text(self) -> str:
+        """Both outputs."""
+        return self.out + self.err
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+@frozen
+class Harness:
+    """A home, a folder for contracts and data, and the command to use them."""
+
+    home: Path
+    folder: Path
+    environment: Mapping[str, str]
+
+    def __call__(self, *words: str | Path, code: int | None = None, **environment: str) -> Done:
+        """Run the command in the folder; with ``code`` it has to end with that exit code."""
+        ended = subprocess.run(
+            [COMMAND, *map(str, words)],
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        done = Done(ended.returncode, ended.stdout, ended.stderr)
+        assert code is None or done.code == code, done
+        return done
+
+    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+        """Start the command without waiting for it, in a process group of its own."""
+        return subprocess.Popen(
+            [COMMAND, *map(str, words)],
+            cwd=self.folder,
+            env=dict(self.environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def contract(self, base: Mapping[str, Any] = LINE, name: str = "c.yaml", **fields: Any) -> Path:
+        """Write a contract with some fields replaced (``None`` leaves one out)."""
+        values = {key: one for key, one in {**base, **fields}.items() if one is not None}
+        path = self.folder / name
+        path.write_text(json.dumps(values, indent=1, ensure_ascii=False), "utf-8")
+        return path
+
+    def table(self, rows: int = 60, name: str = "data.csv", seed: int = 1, **columns: Any) -> Path:
+        """Write a table of ``y = 2 a - b + 0.5`` with small noise; further columns are lists."""
+        draw = random.Random(seed)
+        lines = [",".join([*columns, "a", "b", "y"])]
+        for number in range(rows):
+            a, b = draw.uniform(0.0, 5.0), draw.uniform(-3.0, 3.0)
+            y = 2.0 * a - b + 0.5 + draw.gauss(0.0, 0.05)
+            cells = [str(column[number]) for column in columns.values()]
+            lines.append(",".join([*cells, repr(a), repr(b), repr(y)]))
+        path = self.folder / name
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        return path
+
+    def events(self, run: str = "1") -> list[dict[str, Any]]:
+        """Return the events of a run as the command prints them."""
+        return [json.loads(line) for line in self("events", run, "--json", code=0).out.splitlines()]
+
+    def kinds(self, run: str = "1") -> list[str]:
+        """Return the kinds of the events of a run."""
+        return [event["kind"] for event in self.events(run)]
+
+    def show(self, run: str = "1") -> dict[str, Any]:
+        """Return a run as ``show --json`` prints it."""
+        found: dict[str, Any] = self("show", run, "--json", code=0).json
+        return found
+
+    def moved(self, **changes: Any) -> Harness:
+        """Return the same with another home or folder."""
+        other = evolve(self, **changes)
+        return evolve(other, environment={**other.environment, "HARNESS_HOME": str(other.home)})
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the toy plugin installed from its built wheel."""
+    scratch = tmp_path_factory.mktemp("toy")
+    project, wheels, found = (scratch / name for name in ("project", "wheels", "site"))
+    shutil.copytree(SUPPORT / "toy", project, ignore=shutil.ignore_patterns("__pycache__"))
+    wheels.mkdir()
+    build = (
+        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
+        "buildapi.build_wheel(sys.argv[2])"
+    )
+    subprocess.run([sys.executable, "-c", build, project, wheels], check=True)
+    (wheel,) = wheels.iterdir()
+    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-compile"]
+    subprocess.run([*pip, "--quiet", "--target", found, wheel], check=True)
+    return found
+
+
+@pytest.fixture(scope="session")
+def prepared(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Harness:
+    """A home in which the toy plugin is admitted; tests work with copies of it."""
+    scratch = tmp_path_factory.mktemp("prepared")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("HARNESS_")}
+    environment = {
+        **kept,
+        "HOME": str(scratch / "person"),
+        "HARNESS_HOME": str(scratch / "home"),
+        "PYTHONPATH": str(site),
+    }
+    made = Harness(scratch / "home", scratch, environment)
+    made("plugin", "admit", "toy", code=0)
+    made("plugin", "list", code=0)
+    return made
+
+
+@pytest.fixture(scope="session")
+def fresh(prepared: Harness, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Harness]:
+    """A maker of homes and folders of their own, the toy plugin admitted."""
+
+    def make(name: str = "case") -> Harness:
+        scratch = tmp_path_factory.mktemp(name)
+        shutil.copytree(prepared.home, scratch / "home")
+        (scratch / "work").mkdir()
+        return prepared.moved(home=scratch / "home", folder=scratch / "work")
+
+    return make
+
+
+@pytest.fixture
+def harness(fresh: Callable[[], Harness]) -> Harness:
+    """A home and a folder of its own, the toy plugin admitted."""
+    return fresh()
+
+
+@pytest.fixture(scope="session")
+def interfaces() -> ModuleType:
+    """The JSON Schemas of what commands print."""
+    place = SUPPORT / "interfaces.py"
+    spec = importlib.util.spec_from_file_location("support_interfaces", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def conforms(interfaces: ModuleType) -> Callable[[str, Any], None]:
+    """A check that a value has the documented shape; it says where it has not."""
+    from jsonschema import Draft202012Validator
+
+    def check(name: str, value: Any) -> None:
+        found = Draft202012Validator(interfaces.SCHEMAS[name]).iter_errors(value)
+        assert [f"{error.json_path}: {error.message}" for error in found] == []
+
+    return check
+
+
+@pytest.fixture
+def confined(harness: Harness) -> None:
+    """Skip where workers cannot be confined."""
+    from sciharness.workers.confinement import probe
+
+    if probe() == "none":
+        pytest.skip("no Landlock here: nothing confines a worker")
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """A folder that nobody may write, as far as this machine can make one."""
+    folder = tmp_path / "unwritable"
+    folder.mkdir()
+    folder.chmod(0o500)
+    yield folder
+    folder.chmod(0o700)
