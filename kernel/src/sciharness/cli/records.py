@@ -162,7 +162,7 @@ def report(ctx: click.Context, run: str, open_it: bool, markdown: bool) -> None:
     with opened(ctx) as home:
         path = report_file(home, run, "report.md" if markdown else "report.html")
     if markdown:
-        click.echo(path.read_text("utf-8"))
+        click.echo(path.read_text("utf-8"), nl=False)
         return
     click.echo(str(path))
     if open_it:

@@ -39,6 +39,7 @@ def describe(view: View, formulas: View | None = None) -> str:
     lines += _formula_lines(formulas)
     lines += [_criterion(item) for item in view["criteria"]]
     lines += [_sealed(name, item) for name, item in view["sealed_holdout_targets"].items()]
+    lines += [_look(item) for item in view["holdout_queries"]]
     used = [
         f"{key} {item['used']:g} of {item['limit']:g}"
         for key, item in view["budget"].items()
@@ -84,6 +85,13 @@ def _sealed(name: str, item: View) -> str:
         f"sealed: {item['target']} of {name}, {item['rows_final']} final rows"
         f" beside {item['rows_train']} visible ones ({item['split']})"
     )
+
+
+def _look(item: View) -> str:
+    how = ", beyond max_queries" if item["spent"] else ""
+    how += ", replayed" if item["replayed"] else ""
+    predictor = item["predictor_digest"][:12]
+    return f"look {item['look']} at the final labels of {item['input']} by predictor {predictor}{how}"
 
 
 def advice(state: RunState, view: View, command: str) -> list[str]:

@@ -45,6 +45,7 @@ def carry_run(
     Raises:
         UsageError: another living process works on it.
         IntegrityError: a pinned capability is no longer what it was.
+        ContractError: workers could read the home or a hidden folder.
     """
     asked = stop or Stop()
     runs = Runs(home)
@@ -54,6 +55,7 @@ def carry_run(
         leases = pinned_leases(home, state)
         root = home.workspaces / run_id
         with Workers(root / "pool", hidden=(home.path, *hidden)) as pool:
+            pool.check_isolation()
             session = _session(home, state, leases, pool, asked, workers, spend_holdout, tell)
             session.record(("RunStarted", {"workers": workers}))
             carry_on(session)

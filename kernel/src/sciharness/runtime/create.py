@@ -24,6 +24,7 @@ from sciharness.store.home import Home
 from sciharness.store.runs import TERMINAL, Runs
 from sciharness.store.vault import Vault
 from sciharness.workers.confinement import probe
+from sciharness.workers.pool import Workers
 from sciharness_catalog.dependencies import dependency_versions
 
 Tell = Callable[[str], None]
@@ -48,6 +49,7 @@ def create_run(home: Home, path: Path, *, tell: Tell = lambda line: None) -> str
     assert contract is not None and review.preflight is not None
     scratch = Path(tempfile.mkdtemp(prefix="stage-", dir=home.temporary))
     try:
+        check_isolation(home, scratch / "pool", path.resolve().parent)
         staged = [
             stage_input(home, contract, facts, path.parent, scratch)
             for facts in review.preflight.inputs
@@ -88,6 +90,16 @@ def _record(
             if item.vault_key:
                 Vault(home).bind(run_id, item.staged.name, item.vault_key, tx=tx)
     return run_id
+
+
+def check_isolation(home: Home, root: Path, *hidden: Path) -> None:
+    """Confirm that no worker could read the home or one of the ``hidden`` folders.
+
+    Raises:
+        ContractError: one lies beneath a folder that workers may read.
+    """
+    with Workers(root, hidden=(home.path, *hidden)) as pool:
+        pool.check_isolation()
 
 
 def versions(leases: Mapping[str, Leasable]) -> dict[str, str]:

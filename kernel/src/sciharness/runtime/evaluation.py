@@ -107,9 +107,12 @@ def make_final_data(
 
 
 def generated_seed(seed: int, digest: str) -> int:
-    """Return the seed of a final data set: 63 bits of a hash of seed and digest."""
+    """Return the seed of a final data set: 32 bits of a hash of seed and digest.
+
+    More would not fit the random generators of many libraries.
+    """
     text = f"generated-final-data-v1\n{seed}\n{digest}".encode()
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
+    return int.from_bytes(hashlib.sha256(text).digest()[:4], "big")
 
 
 def _seal_generated(

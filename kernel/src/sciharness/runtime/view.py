@@ -39,8 +39,9 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
         "sealed_holdout_targets": {
             name: staged.sealed.to_dict()
             for name, staged in state.inputs.items()
-            if staged.sealed is not None
+            if staged.sealed is not None and staged.sealed.rows_final
         },
+        "holdout_queries": [to_plain(look) for look in state.looks],
         "label_isolation": state.isolation,
         "export": state.export,
     }
@@ -66,7 +67,6 @@ def report_view(state: RunState) -> View:
         "created": state.created,
         "inputs": [_input(staged) for staged in state.inputs.values()],
         "actions": [to_plain(action) for action in (*state.actions, *state.refusals)],
-        "holdout_queries": [to_plain(look) for look in state.looks],
         "frozen": state.frozen,
         "undefined": dict(state.undefined),
     }
