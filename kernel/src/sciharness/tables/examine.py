@@ -139,8 +139,7 @@ def examine(
         dialect = sniff(stream, findings, None if known is None else known.delimiter)
     if dialect is None:
         return None
-    group = holdout.group if holdout.mode == "group" else None
-    columns = resolve(dialect.columns, spec, group, findings)
+    columns = resolve(dialect.columns, spec, holdout.group, findings)
     if known is None:
         with source.stream() as stream:
             decimal = decimal_mark(stream, dialect, columns.numbers, findings)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from sciharness.contract.records import ContractInput
 from sciharness.errors import DataError
 from sciharness.plugin import Input, Table
@@ -34,11 +36,13 @@ def read_table(table_input: Input) -> TableArrays:
     source = open_source(table_input.path, table_input.name)
     findings = Findings(source.name)
     spec, known = spec_of(table_input)
-    examined = examine(source, spec, WITHOUT_SPLIT, findings, known=known, arrays=True, least=0)
+    table = table_input.table
+    holdout = evolve(WITHOUT_SPLIT, group=None if table is None else table.group)
+    examined = examine(source, spec, holdout, findings, known=known, arrays=True, least=0)
     findings.raise_any()
     if examined is None:
         raise DataError("no table", where=source.name)
-    return _arrays(examined, table_input.table)
+    return _arrays(examined, table)
 
 
 def spec_of(table_input: Input) -> tuple[ContractInput, Dialect | None]:
