@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def call(
             values,
             folder,
             workers=workers,
-            on_event=_tell,
+            on_event=_teller(),
             cancelled=lambda: stop.asked,
         )
     if json_output:
@@ -72,11 +73,16 @@ def call(
     return 0
 
 
-def _tell(event: Mapping[str, Any]) -> None:  # Any: JSON values
-    if "progress" in event:
-        progress = event["progress"]
-        best = " ".join(f"{key}={value}" for key, value in progress.get("best", {}).items())
-        say(f"{progress['fraction']:4.0%} {progress['message']} {best}".rstrip())
+def _teller() -> Callable[[Mapping[str, Any]], None]:  # Any: JSON values
+    from sciharness.runtime.progress import progress_line
+
+    started = time.monotonic()
+
+    def tell(event: Mapping[str, Any]) -> None:  # Any: JSON values
+        if "progress" in event:
+            say(progress_line(event["progress"], time.monotonic() - started))
+
+    return tell
 
 
 def _given(inputs: Iterable[str]) -> dict[str, Given]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from sciharness.runtime.state import RunState
 from sciharness.store.artifacts import ArtifactStore
 
 View = dict[str, Any]  # Any: JSON values
+
+# A number with more than five digits, not part of a name.
+_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{5,}(?:e[+-]?\d+)?(?!\w)")
 
 EXIT_BY_STATUS = {
     "succeeded": 0,
@@ -65,11 +69,16 @@ def _formula_lines(formulas: View | None) -> list[str]:
     if not formulas or not formulas.get("candidates"):
         return []
     chosen = formulas["candidates"][formulas["chosen"]]
-    lines = [f"formula: {formulas['target']} = {chosen['formula']}"]
+    lines = [f"formula: {formulas['target']} = {_rounded(chosen['formula'])}"]
     lines += [f"  {name} = {meaning}" for name, meaning in formulas.get("symbols", {}).items()]
     domain = chosen.get("domain") or {}
     lines += [f"  valid for {low:g} <= {name} <= {high:g}" for name, (low, high) in domain.items()]
     return lines
+
+
+def _rounded(formula: str) -> str:
+    """Return a formula with its constants to five digits; formulas.json has all of them."""
+    return _NUMBER.sub(lambda found: f"{float(found.group()):.5g}", formula)
 
 
 def _criterion(item: View) -> str:
@@ -91,7 +100,9 @@ def _look(item: View) -> str:
     how = ", beyond max_queries" if item["spent"] else ""
     how += ", replayed" if item["replayed"] else ""
     predictor = item["predictor_digest"][:12]
-    return f"look {item['look']} at the final labels of {item['input']} by predictor {predictor}{how}"
+    return (
+        f"look {item['look']} at the final labels of {item['input']} by predictor {predictor}{how}"
+    )
 
 
 def advice(state: RunState, view: View, command: str) -> list[str]:

@@ -17,6 +17,7 @@ from sciharness.runtime import gate
 from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.criteria import MetricValue
 from sciharness.runtime.inputs import clean, input_digests
+from sciharness.runtime.progress import progress_line
 from sciharness.runtime.records import ActionRecord, ArtifactRef, to_plain
 from sciharness.runtime.redact import redact, redact_all
 from sciharness.runtime.session import NewEvent, Session
@@ -153,11 +154,7 @@ def usage_of(
 def _progress(
     session: Session, record: ActionRecord, progress: Mapping[str, Any], elapsed: float
 ) -> None:  # Any: JSON values
-    fraction = min(1.0, max(0.0, float(progress.get("fraction", 0.0))))
-    left = elapsed * (1.0 - fraction) / fraction if fraction > 0 else None
-    best = " ".join(f"{key}={value}" for key, value in progress.get("best", {}).items())
-    remaining = f", about {left:.0f} s left" if left is not None else ""
-    session.tell(f"    {fraction:4.0%} {progress.get('message', '')} {best}{remaining}".rstrip())
+    session.tell(f"    {progress_line(progress, elapsed)}")
     session.record(("ActionProgress", {"index": record.index, **redact_all(progress)}))
 
 
