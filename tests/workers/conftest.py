@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,18 +21,16 @@ from sciharness_catalog.verify import read_verified
 SOURCES = Path(__file__).parent / "plugins"
 
 
-def build_and_install(name: str, source: Path, site: Path, scratch: Path) -> None:
-    """Build a wheel of a project folder and install it into ``site``."""
-    wheels = scratch / f"wheels-{name}"
-    wheels.mkdir(parents=True)
-    build = (
-        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
-        "buildapi.build_wheel(sys.argv[2])"
-    )
-    subprocess.run([sys.executable, "-c", build, str(source), str(wheels)], check=True)
-    (wheel,) = wheels.iterdir()
+def build_and_install(projects: Sequence[Path], site: Path) -> None:
+    """Build a wheel of each project folder and install them into ``site``."""
+    from flit_core.wheel import make_wheel_in
+
+    wheels = site.parent / "wheels"
+    wheels.mkdir(exist_ok=True)
+    built = [str(make_wheel_in(project / "pyproject.toml", wheels).file) for project in projects]
     pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-compile"]
-    subprocess.run([*pip, "--quiet", "--target", str(site), str(wheel)], check=True)
+    options = ["--quiet", "--disable-pip-version-check", "--target", str(site)]
+    subprocess.run([*pip, *options, *built], check=True)
 
 
 def write_project(folder: Path, name: str, modules: Mapping[str, str], plugin: str = "") -> Path:
@@ -69,18 +67,17 @@ def tools() -> SimpleNamespace:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the plugins ``tiny`` and ``liar`` installed."""
     scratch = tmp_path_factory.mktemp("built")
-    found = scratch / "site"
+    projects = []
     for plugin in ("tiny", "liar"):
         modules = {
             str(path.relative_to(SOURCES / plugin)): path.read_text("utf-8")
             for path in sorted((SOURCES / plugin).rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         }
-        project = write_project(
-            scratch / plugin, f"harness-{plugin}", modules, f'{plugin} = "harness_{plugin}.plugin"'
-        )
-        build_and_install(plugin, project, found, scratch)
-    return found
+        entry_point = f'{plugin} = "harness_{plugin}.plugin"'
+        projects.append(write_project(scratch / plugin, f"harness-{plugin}", modules, entry_point))
+    build_and_install(projects, scratch / "site")
+    return scratch / "site"
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +87,7 @@ def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     modules = {"__init__.py": "'''Broken.'''", "plugin.py": "import no_such_library\n"}
     plugin = 'broken = "harness_broken.plugin"'
     project = write_project(scratch / "broken", "harness-broken", modules, plugin)
-    build_and_install("broken", project, scratch / "site", scratch)
+    build_and_install([project], scratch / "site")
     return scratch / "site"
 
 

@@ -54,8 +54,17 @@ def test_the_folder_of_artifacts_is_no_link(act: Act, home: Path) -> None:
     assert (home / "vault" / "made.txt").exists()
 
 
+def test_the_kernel_follows_no_link_into_another_folder(act: Act, tmp_path: Path) -> None:
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "made.txt").write_text("of another action", "utf-8")
+    request = {"how": "its folder is a link", "text": str(tmp_path)}
+
+    assert reason_of(act, "liar.artifact", request=request) in ("bad_artifact", "missing_result")
+    assert (tmp_path / "outputs" / "made.txt").exists()
+
+
 def test_an_artifact_outside_its_folder_fails(act: Act, home: Path) -> None:
-    assert reason_of(act, "liar.protocol", request={"how": "outside"}) == "bad_artifact"
+    assert reason_of(act, "liar.protocol", request={"how": "outside"}, fresh=True) == "bad_artifact"
     assert not list(home.rglob("escaped"))
 
 
@@ -99,6 +108,7 @@ def test_notes_cannot_drive_a_terminal_or_break_an_encoding(act: Act) -> None:
         ("too large", "nonsense"),
         ("deep", "nonsense"),
         ("event", "nonsense"),
+        ("another answer", "nonsense"),
         ("text metric", "bad_metric"),
         ("true metric", "bad_metric"),
         ("undeclared", "undeclared_metric"),
@@ -107,7 +117,7 @@ def test_notes_cannot_drive_a_terminal_or_break_an_encoding(act: Act) -> None:
     ],
 )
 def test_the_kernel_believes_nothing_it_reads(act: Act, how: str, reason: str) -> None:
-    assert reason_of(act, "liar.protocol", request={"how": how}) == reason
+    assert reason_of(act, "liar.protocol", request={"how": how}, fresh=True) == reason
 
 
 @pytest.mark.parametrize("how", ["unknown", "negative", "nan"])

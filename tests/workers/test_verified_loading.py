@@ -60,8 +60,7 @@ def built(tools: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tools.write_project(
         scratch / "library", "harness-library", {"__init__.py": '"""."""\nWORDS = "library"\n'}
     )
-    tools.build_and_install("plugin", plugin, scratch / "site", scratch)
-    tools.build_and_install("library", library, scratch / "site", scratch)
+    tools.build_and_install([plugin, library], scratch / "site")
     return scratch / "site"
 
 

@@ -52,11 +52,11 @@ def test_a_worker_is_used_again_until_it_fails(act: Act) -> None:
 
 
 def test_a_fresh_worker_is_used_once(act: Act) -> None:
-    pids = {act("tiny.process", fresh=True).metrics["value"] for _ in range(2)}
-    pids.add(act("tiny.process").metrics["value"])
+    alone = {int(act("tiny.process", fresh=True).metrics["value"]) for _ in range(2)}
+    private = int(act("tiny.process", private=True).metrics["value"])
 
-    assert len(pids) == 3
-    assert not any(Path(f"/proc/{int(pid)}").exists() for pid in list(pids)[:0])
+    assert len({*alone, private, int(act("tiny.process").metrics["value"])}) == 4
+    assert not any(Path(f"/proc/{pid}").exists() for pid in (*alone, private))
 
 
 def test_inputs_that_come_later_are_read_and_not_written(
@@ -71,6 +71,18 @@ def test_inputs_that_come_later_are_read_and_not_written(
     notes = [act("tiny.read", inputs={"data": stored / text}).notes for text in ("first", "second")]
 
     assert notes == [("first",), ("second",)]
+
+
+@pytest.mark.usefixtures("confined")
+def test_an_input_is_gone_after_its_action(act: Act, home: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("verification rows", "utf-8")
+
+    (shown,) = act("tiny.where", inputs={"data": data}).notes
+
+    assert Path(shown).name == "data.csv"
+    assert not Path(shown).exists()
+    assert data.stat().st_nlink == 1
 
 
 def test_a_folder_is_an_input(act: Act, tmp_path: Path) -> None:

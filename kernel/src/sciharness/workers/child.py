@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -103,7 +104,7 @@ def run_child(
     )
 
 
-@define
+@define(eq=False)
 class Pump:
     """Reads a pipe to its end, keeps what the limit allows, and says when there was more."""
 
@@ -112,6 +113,7 @@ class Pump:
     overflowed: bool = False
     _chunks: list[bytes] = field(factory=list)
     _size: int = 0
+    _lock: threading.Lock = field(factory=threading.Lock)
     _thread: threading.Thread | None = None
 
     @classmethod
@@ -124,12 +126,14 @@ class Pump:
 
     def reset(self) -> None:
         """Forget what came so far."""
-        self._chunks = []
-        self._size = 0
+        with self._lock:
+            self._chunks.clear()
+            self._size = 0
 
     def kept(self) -> bytes:
         """Return what came so far, up to the limit."""
-        return b"".join(self._chunks)
+        with self._lock:
+            return b"".join(self._chunks)
 
     def join(self) -> None:
         """Wait for the end of the pipe, briefly: a stray holder must not block the run."""
@@ -137,13 +141,13 @@ class Pump:
         self._thread.join(1.0)
 
     def _run(self) -> None:
-        while True:
-            try:
-                chunk = os.read(self.stream.fileno(), 65536)
-            except (OSError, ValueError):
-                return
-            if not chunk:
-                return
+        # Closed by this thread alone: a number closed elsewhere could be another pipe by now.
+        with self.stream, contextlib.suppress(OSError):
+            while chunk := os.read(self.stream.fileno(), 65536):
+                self._keep(chunk)
+
+    def _keep(self, chunk: bytes) -> None:
+        with self._lock:
             room = self.limit - self._size
             self.overflowed = self.overflowed or len(chunk) > room
             if room > 0:

@@ -25,8 +25,9 @@ class Job:
     end up in its ``outputs``. A job with the same workspace finds the
     checkpoint of an unfinished attempt. ``time_limit`` is told to
     the operation, which is asked to stop after it; ``wall_limit`` ends it
-    (default: 10 s and a quarter more). ``fresh`` takes a worker of its own;
-    ``private`` says that an input is secret: such a worker never has sockets.
+    (default: 10 s and a quarter more). ``fresh`` takes a worker of its own, which
+    ends with the action; ``private`` says that an input is secret: it is fresh
+    too, and never has sockets.
     """
 
     pin: Pin
@@ -41,6 +42,11 @@ class Job:
     wall_limit: float | None = None
     fresh: bool = False
     private: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether it gets a worker that does nothing else before or after."""
+        return self.fresh or self.private
 
     @property
     def wall_seconds(self) -> float | None:

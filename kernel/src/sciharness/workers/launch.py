@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -140,13 +141,10 @@ class Launched:
         return "level" in said
 
     def close(self) -> None:
-        """Close the pipes."""
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue
+        """Close our ends of the pipes; output pipes are closed by the threads that read them."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
         if self.status >= 0:
             os.close(self.status)
             self.status = -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -31,7 +30,7 @@ from sciharness.workers.outcome import (
     checked_outputs,
     collected,
 )
-from sciharness.workers.slots import Slot
+from sciharness.workers.slots import ActionFolders, Slot
 from sciharness.workers.starter import Starter
 from sciharness.workers.wire import Message
 from sciharness.workers.worker import Worker
@@ -92,20 +91,20 @@ class Workers:
         started = time.monotonic()
         events = EventCheck(CHARGEABLE, on_event)
         taken = self._take(job, cancelled)
-        folder = taken.slot.begin(job.workspace)
+        folders = taken.slot.begin(job.workspace)
         before = taken.worker.cpu_seconds()
         try:
-            result = self._result(job, taken, folder, events, cancelled)
+            result = self._result(job, taken, folders, events, cancelled)
         except BaseException as error:
             spent = taken.worker.cpu_seconds() - before
-            self._drop(taken, folder)
+            self._drop(taken, folders)
             if isinstance(error, ActionFailed):
                 error.usage = dict(events.usage)
                 error.seconds = time.monotonic() - started
                 error.cpu_seconds = max(spent, 0.0)
             raise
         cpu = taken.worker.cpu_seconds() - before
-        self._give_back(taken, folder, fresh=job.fresh)
+        self._give_back(taken, folders, fresh=job.alone)
         return evolve(result, seconds=time.monotonic() - started, cpu_seconds=max(cpu, 0.0))
 
     def check_isolation(self) -> None:
@@ -183,15 +182,15 @@ class Workers:
         self,
         job: Job,
         taken: _Running,
-        folder: Path,
+        folders: ActionFolders,
         events: EventCheck,
         cancelled: Callable[[], bool],
     ) -> JobResult:
-        linked = not job.fresh and taken.worker.launched.level != NONE
-        inputs = taken.slot.placed(job.inputs) if linked else job.inputs
-        restored = slots.restore_checkpoint(self.root, job.workspace, folder)
+        granted = job.alone or taken.worker.launched.level == NONE
+        inputs = job.inputs if granted else slots.place(job.inputs, folders.inputs)
+        restored = slots.restore_checkpoint(self.root, job.workspace, folders.work)
         answer = taken.worker.ask(
-            {"run": asked(job, inputs, folder, restored)},
+            {"run": asked(job, inputs, folders.work, restored)},
             on_event=events,
             seconds=job.wall_seconds,
             soft_seconds=job.time_limit,
@@ -205,9 +204,8 @@ class Workers:
         outputs = checked_outputs(done.get("outputs"))
         produced: tuple[Produced, ...] = ()
         if outputs or any(not spec.optional for spec in job.operation.outputs):
-            job.workspace.mkdir(parents=True, exist_ok=True)
-            (folder / "outputs").mkdir(exist_ok=True)
-            produced = collected(slots.take_outputs(folder, job.workspace), outputs, job.operation)
+            taken_out = slots.take_outputs(folders.work, job.workspace)
+            produced = collected(taken_out, outputs, job.operation)
         return JobResult(metrics, produced, notes, dict(events.usage), 0.0, 0.0)
 
     def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
@@ -218,12 +216,12 @@ class Workers:
         key = (job.pin.plugin_id, job.pin.digest, job.workers, job.operation.network)
         with self._lock:
             idle = self._idle.get(key, [])
-            if idle and not job.fresh:
+            if idle and not job.alone:
                 taken = idle.pop()
                 self._busy.append(taken)
                 return taken
         slot = Slot.made(self.root)
-        reads = tuple(one.path for one in job.inputs.values()) if job.fresh else (slot.inputs,)
+        reads = tuple(one.path for one in job.inputs.values()) if job.alone else (slot.inputs,)
         grants = Grants(
             read=reads, write=(slot.work,), sockets=job.operation.network, hidden=self.hidden
         )
@@ -271,20 +269,20 @@ class Workers:
                 self._starter = Starter()
             return self._starter
 
-    def _drop(self, taken: _Running, folder: Path) -> None:
+    def _drop(self, taken: _Running, folders: ActionFolders) -> None:
         taken.worker.close()
-        slots.keep_checkpoint(self.root, folder)
+        slots.keep_checkpoint(self.root, folders.work)
         taken.slot.remove()
         with self._lock:
             if taken in self._busy:
                 self._busy.remove(taken)
 
-    def _give_back(self, taken: _Running, folder: Path, *, fresh: bool) -> None:
+    def _give_back(self, taken: _Running, folders: ActionFolders, *, fresh: bool) -> None:
         if fresh:
             taken.worker.close()
             taken.slot.remove()
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            taken.slot.end(folders)
         with self._lock:
             self._busy.remove(taken)
             if not fresh:

@@ -40,7 +40,7 @@ def main(level: str) -> None:
         except BaseException as error:  # noqa: BLE001  even SystemExit ends only the action
             answer = _failure_of(error, "error")
         _flush()
-        link.send(answer)
+        link.send({**answer, "id": message["id"]})
 
 
 class Link:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import select
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from attrs import define, field
 
@@ -25,6 +26,7 @@ from sciharness.workers.wire import MAX_ACTION, Message, WireError, decode, enco
 
 START_SECONDS = 120.0
 _LOOK_SECONDS = 0.05
+_SEND_SECONDS = 30.0
 _TAIL = 8000
 
 
@@ -40,6 +42,7 @@ class Worker:
     _allowance: int = MAX_ACTION
     _log: Pump | None = None
     _spent: float = 0.0
+    _asked: int = 0
 
     @classmethod
     def started(
@@ -95,7 +98,8 @@ class Worker:
         self._allowance = MAX_ACTION
         started = time.monotonic()
         if message is not None:
-            self._send(message)
+            self._asked += 1
+            self._send({**message, "id": self._asked})
         asked_at: float | None = None
         while True:
             answer = self._next()
@@ -103,6 +107,8 @@ class Worker:
             if isinstance(answer, dict):
                 if "event" in answer:
                     on_event(answer["event"])
+                elif answer.get("id", 0) != self._asked:
+                    raise self._ended("nonsense", "answered something it was not asked")
                 elif "failed" in answer:
                     raise self._reported(answer["failed"])
                 else:
@@ -144,21 +150,22 @@ class Worker:
 
     def _listen(self) -> None:
         process = self.launched.process
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdin and process.stdout and process.stderr
+        if os.name == "posix":
+            os.set_blocking(process.stdin.fileno(), False)
         self._log = Pump.started(process.stderr, self.limits.output_bytes)
-        threading.Thread(target=self._read, args=(process.stdout.fileno(),), daemon=True).start()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
-    def _read(self, descriptor: int) -> None:
-        try:
-            for line in read_lines(descriptor):
-                self._allowance -= len(line)
-                if self._allowance < 0:
-                    raise WireError(f"more than {MAX_ACTION} bytes of messages", limit=True)
-                self._heard.put(line)
-        except WireError as error:
-            self._heard.put(error)
-        except OSError:
-            pass
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream, contextlib.suppress(OSError):
+            try:
+                for line in read_lines(stream.fileno()):
+                    self._allowance -= len(line)
+                    if self._allowance < 0:
+                        raise WireError(f"more than {MAX_ACTION} bytes of messages", limit=True)
+                    self._heard.put(line)
+            except WireError as error:
+                self._heard.put(error)
         self._heard.put(None)
 
     def _open(self, cancelled: Callable[[], bool]) -> None:
@@ -192,10 +199,14 @@ class Worker:
     def _send(self, message: Message, body: bytes = b"") -> None:
         stream = self.launched.process.stdin
         assert stream is not None
-        with contextlib.suppress(OSError):  # it ended: the reader tells
-            view = memoryview(encode(message) + body)
+        view = memoryview(encode(message) + body)
+        with contextlib.suppress(BrokenPipeError):  # it ended: the reader tells
             while view:
-                view = view[os.write(stream.fileno(), view) :]
+                try:
+                    view = view[os.write(stream.fileno(), view) :]
+                except BlockingIOError as full:
+                    if not select.select([], [stream], [], _SEND_SECONDS)[1]:
+                        raise self._ended("nonsense", "does not read what it is told") from full
 
     def _reported(self, failed: Any) -> ActionFailed:  # Any: JSON values of the worker
         fields = failed if isinstance(failed, dict) else {}

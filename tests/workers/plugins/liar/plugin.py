@@ -57,6 +57,9 @@ def artifact(request: How, context: Context) -> Outcome:
     elif request.how == "folder of outputs is a link":
         path.parent.rmdir()
         path.parent.symlink_to(request.text)
+    elif request.how == "its folder is a link":
+        os.rename(context.workspace, context.workspace.with_name("moved"))
+        context.workspace.symlink_to(request.text)
     elif request.how == "swapped after the check":
         path.write_text("honest", "utf-8")
         threading.Thread(target=swap, args=(path, request.text), daemon=True).start()
@@ -92,16 +95,24 @@ def answer(request: How, context: Context) -> Outcome:
     return found
 
 
+def done(metrics: str, outputs: str = "{}") -> bytes:
+    """Return an answer; its number is that of the first request to a worker."""
+    return (
+        f'{{"id": 1, "done": {{"metrics": {metrics}, "notes": [], "outputs": {outputs}}}}}'.encode()
+    )
+
+
 SAID: dict[str, bytes] = {
     "no JSON": b"\x00\xffnonsense",
-    "NaN": b'{"done": {"metrics": {"value": NaN}, "notes": [], "outputs": {}}}',
-    "too large": b'{"done": {"metrics": {"value": 1e999}, "notes": [], "outputs": {}}}',
-    "text metric": b'{"done": {"metrics": {"value": "0.99"}, "notes": [], "outputs": {}}}',
-    "true metric": b'{"done": {"metrics": {"value": true}, "notes": [], "outputs": {}}}',
-    "undeclared": b'{"done": {"metrics": {"other": 1}, "notes": [], "outputs": {}}}',
-    "outside": b'{"done": {"metrics": {}, "notes": [], "outputs": {"../../escaped": "OTHER"}}}',
+    "NaN": done('{"value": NaN}'),
+    "too large": done('{"value": 1e999}'),
+    "text metric": done('{"value": "0.99"}'),
+    "true metric": done('{"value": true}'),
+    "undeclared": done('{"other": 1}'),
+    "outside": done("{}", '{"../../escaped": "OTHER"}'),
+    "another answer": done("{}").replace(b"1", b"7"),
     "event": b'{"event": {"progress": "soon"}}',
-    "deep": b'{"done":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deep": b'{"id": 1, "done":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 }
 
 

@@ -49,6 +49,16 @@ def read(request: Nothing, context: Context) -> Outcome:
     return Outcome(notes=(context.inputs["data"].path.read_text("utf-8"),))
 
 
+def where(request: Nothing, context: Context) -> Outcome:
+    """Note the place of an input, which cannot be written."""
+    path = context.inputs["data"].path
+    try:
+        path.write_text("changed", "utf-8")
+    except PermissionError:
+        return Outcome(notes=(str(path),))
+    raise AssertionError("the input was writable")
+
+
 def late(request: Nothing, context: Context) -> Outcome:
     """Import a module of our own late, and read a data file three ways."""
     import importlib.resources
@@ -101,6 +111,7 @@ def harness_capabilities() -> list[Capability]:
         Capability("nothing", nothing, Nothing, "nothing", group),
         Capability("process", process, Nothing, "process ID", group, metrics=("value",)),
         Capability("read", read, Nothing, "reads", group, inputs=(InputSpec("data"),)),
+        Capability("where", where, Nothing, "locates", group, inputs=(InputSpec("data"),)),
         Capability("late", late, Nothing, "imports late", group, metrics=("value",)),
         Capability("wait", wait, Nothing, "waits", group, metrics=("value",)),
     ]
