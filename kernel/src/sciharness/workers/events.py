@@ -47,7 +47,7 @@ def _progress(said: object) -> Message:
         raise ActionFailed("told progress in an unknown form", reason="nonsense")
     fraction, message, best = said["fraction"], said["message"], said["best"]
     plain = isinstance(best, dict) and all(
-        isinstance(value, str | int | float) for value in best.values()
+        isinstance(value, str | bool) or is_metric(value) for value in best.values()
     )
     if not is_metric(fraction) or not isinstance(message, str) or not plain:
         raise ActionFailed("told progress in an unknown form", reason="nonsense")

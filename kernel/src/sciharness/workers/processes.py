@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
-_ON_LINUX = sys.platform.startswith("linux")
+ON_LINUX = sys.platform.startswith("linux")
 
 
 def die_with_parent(parent: int, signum: int) -> None:
@@ -79,7 +79,7 @@ def cpu_seconds(pid: int) -> float:
 
     Zero where the system does not tell (other than Linux), or once it ended.
     """
-    if not _ON_LINUX or pid <= 0:
+    if not ON_LINUX or pid <= 0:
         return 0.0
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -100,7 +100,7 @@ def _signal_all(pids: Iterable[int], signum: int) -> None:
 
 
 def _parents() -> Iterable[tuple[int, int]]:
-    return _parents_from_proc() if _ON_LINUX else _parents_from_ps()
+    return _parents_from_proc() if ON_LINUX else _parents_from_ps()
 
 
 def _parents_from_proc() -> Iterable[tuple[int, int]]:
@@ -130,5 +130,5 @@ def _parents_from_ps() -> Iterable[tuple[int, int]]:
 
 
 def _prctl(option: int, value: int) -> None:
-    if _ON_LINUX:
+    if ON_LINUX:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)

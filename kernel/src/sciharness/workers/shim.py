@@ -25,6 +25,7 @@ from sciharness.workers import processes
 
 _WATCHED = (signal.SIGCHLD, signal.SIGTERM)
 _LAST_SECONDS = 0.5
+_LOOK_SECONDS = 0.05
 
 
 def main(settings_fd: int, status_fd: int) -> NoReturn:
@@ -42,11 +43,12 @@ def main(settings_fd: int, status_fd: int) -> NoReturn:
     child = os.fork()
     if child == 0:
         _become(settings, supervisor, status_fd)
-    _Supervisor(child, status_fd).watch()
+    _Supervisor(settings["parent"], child, status_fd).watch()
 
 
 class _Supervisor:
-    def __init__(self, child: int, status_fd: int) -> None:
+    def __init__(self, kernel: int, child: int, status_fd: int) -> None:
+        self.kernel = kernel
         self.child = child
         self.status_fd = status_fd
         self.ended: int | None = None
@@ -57,15 +59,22 @@ class _Supervisor:
     def watch(self) -> NoReturn:
         told = False
         while self.ended is None and not told:
-            told = signal.sigwait(_WATCHED) == signal.SIGTERM
+            told = self._told()
             self.reap()
         processes.end_descendants(os.getpid(), reap=self.reap)
         # A process whose threads still end is no longer listed as living and not yet to be reaped.
         deadline = time.monotonic() + _LAST_SECONDS
         while not self.reap() and time.monotonic() < deadline:
-            signal.sigtimedwait({signal.SIGCHLD}, 0.02)
+            time.sleep(0.002)
         self._report()
         os._exit(0)
+
+    def _told(self) -> bool:
+        """Wait for news; return whether the kernel says, or shows by its end, to stop."""
+        if processes.ON_LINUX:
+            return signal.sigwait(_WATCHED) == signal.SIGTERM
+        time.sleep(_LOOK_SECONDS)  # no parent-death signal elsewhere
+        return os.getppid() != self.kernel or signal.SIGTERM in signal.sigpending()
 
     def reap(self) -> bool:
         """Collect what has ended; return whether no child is left."""
@@ -116,7 +125,11 @@ def _limit(limits: dict[str, int | None]) -> None:
         if amount is not None:
             hard = resource.getrlimit(kind)[1]
             amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
-            resource.setrlimit(kind, (amount, amount))
+            try:
+                resource.setrlimit(kind, (amount, amount))
+            except (ValueError, OSError):
+                if processes.ON_LINUX:  # macOS refuses an address-space limit
+                    raise
 
 
 def _confine(wanted: dict[str, Any] | None) -> str:  # Any: JSON
