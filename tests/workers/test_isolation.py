@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -141,6 +142,19 @@ def test_a_home_beneath_a_granted_folder_is_refused(
             act("tiny.nothing", workers=workers)
         with pytest.raises(ContractError, match="can be read"):
             workers.check_isolation()
+
+
+@pytest.mark.usefixtures("confined")
+def test_a_home_in_shared_memory_is_hidden_too(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as home:
+        Path(home, "labels.csv").write_text("SECRET-LABEL", "utf-8")
+        reading = [sys.executable, "-c", f"print(open({home + '/labels.csv'!r}).read())"]
+        exposed, hidden = (
+            run_child(reading, cwd=tmp_path, grants=Grants(hidden=names))
+            for names in ((), (Path(home),))
+        )
+
+    assert (exposed.stdout, hidden.stdout) == (b"SECRET-LABEL\n", b"")
 
 
 @pytest.mark.usefixtures("confined")

@@ -38,19 +38,24 @@ _SYSTEM_FACTS = (
     "/sys/fs/cgroup",
     "/sys/kernel/mm/transparent_hugepage",
 )
+_SHARED = "/dev/shm"
 _SOURCES_OF_BYTES = ("/dev/random", "/dev/urandom", "/dev/zero")
 
 
-def base_rules(extra: tuple[str, ...] = ()) -> list[tuple[str, int]]:
-    """Return the rules ``(path, rights)`` that do not depend on the job.
+def base_rules(extra: tuple[str, ...] = (), hidden: tuple[str, ...] = ()) -> list[tuple[str, int]]:
+    """Return the rules ``(path, rights)`` that every confined process gets.
 
+    ``extra`` can be read as well. Shared memory is left out where a ``hidden``
+    folder lies in it, since files there can be opened by their names.
     Of ``/proc`` only the process itself and machine facts: others' command
     lines, and for root their environments, would be readable there.
     """
     rules = [(path, RUN) for path in program_folders()]
     rules += [(path, READ) for path in (*library_folders(), *extra, *_SYSTEM_FACTS)]
     rules += [(path, READ_FILE) for path in _SOURCES_OF_BYTES]
-    rules += [("/dev/null", DEVICE), ("/dev/shm", SHARED_MEMORY)]
+    rules.append(("/dev/null", DEVICE))
+    if not any(os.path.realpath(folder).startswith(f"{_SHARED}/") for folder in hidden):
+        rules.append((_SHARED, SHARED_MEMORY))
     return rules
 
 

@@ -36,8 +36,8 @@ def confine(
 
     To the allow-list of the interpreter come ``read`` (files or folders),
     ``write`` (folders, readable too) and ``execute`` (readable too).
-    ``hidden`` folders are then tried: one that still opens lies beneath, or
-    above, something granted.
+    ``hidden`` files and folders are then tried: one that still opens lies
+    beneath, or above, something granted.
 
     Raises:
         ConfinementError: threads run already, the kernel refused what
@@ -47,7 +47,7 @@ def confine(
     if level == NONE:
         return NONE
     _check_single_threaded()
-    rules = base_rules(read)
+    rules = base_rules(read, hidden)
     rules += [(path, landlock.RUN) for path in execute]
     rules += [(path, landlock.CHANGE) for path in write]
     try:
@@ -56,8 +56,8 @@ def confine(
             seccomp.restrict(sockets=sockets)
     except OSError as error:
         raise ConfinementError(f"cannot confine: {error}") from error
-    for folder in hidden:
-        _check_hidden(folder)
+    for path in hidden:
+        _check_hidden(path)
     return level
 
 
@@ -67,9 +67,9 @@ def _check_single_threaded() -> None:
         raise ConfinementError("cannot confine: other threads run already")
 
 
-def _check_hidden(folder: str) -> None:
+def _check_hidden(path: str) -> None:
     try:
-        os.close(os.open(folder, os.O_RDONLY))
+        os.close(os.open(path, os.O_RDONLY))
     except OSError:
         return
-    raise ConfinementError(f"{folder} can be read: it lies beneath a granted folder")
+    raise ConfinementError(f"{path} can be read: it lies beneath a granted folder")

@@ -65,7 +65,17 @@ class Grants:
             name: [os.path.realpath(path) for path in getattr(self, name)]
             for name in ("read", "write", "execute", "hidden")
         }
-        return {**listed, "read": [*listed["read"], *setting_paths()], "sockets": self.sockets}
+        listed["read"] += setting_paths()
+        listed["hidden"] += filter(None, map(_file_in, listed["hidden"]))
+        return {**listed, "sockets": self.sockets}
+
+
+def _file_in(folder: str) -> str | None:
+    """Return a file of a hidden folder: a file may be open to read where its folder is not."""
+    try:
+        return next((entry.path for entry in os.scandir(folder) if entry.is_file()), None)
+    except OSError:
+        return None
 
 
 @frozen
