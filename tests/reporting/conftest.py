@@ -56,6 +56,7 @@ def formulas() -> dict[str, Any]:
         {"value": 0.06641, "low": 0.06502, "high": 0.06779},
     ]
     chosen["stability"] = 0.9
+    chosen["chosen_again"] = 0.8
     return {
         "schema": "formulas-v1",
         "target": "period",
@@ -79,10 +80,20 @@ def formulas() -> dict[str, Any]:
         "chosen": 3,
         "rule": "least complexity within one standard error of the best validation error",
         "stop_reason": "max_evaluations",
-        "baselines": {
-            "mean": {"validation": {"relative_rmse": 0.302}},
-            "linear fit": {"validation": {"relative_rmse": 0.0512}},
+        "baselines": [
+            {"name": "mean", "metrics": {"validation": {"relative_rmse": 0.302}}},
+            {"name": "linear", "metrics": {"validation": {"relative_rmse": 0.0512}}},
+        ],
+        "residuals": {
+            "exact": False,
+            "runs_test": 0.41,
+            "spread_with_prediction": 0.0021,
+            "columns": {"length": 0.31, "amplitude": 0.77, "bob mass [g]": 0.12},
+            "findings": ["Scatter changes with the prediction (p = 0.002)."],
         },
+        "confidence_level": 0.95,
+        "stability_runs": 10,
+        "search": {"engine": "operon", "evaluations": 2_000_000, "restarts": 8, "seed": 7},
     }
 
 

@@ -18,6 +18,7 @@ import pytest
 from attrs import evolve
 
 from sciharness_reporting.plugin import harness_capabilities
+from sciharness_reporting.shown import short_names
 
 Report = Callable[[Any], Any]
 
@@ -97,7 +98,12 @@ def test_a_successful_run_is_told_in_full(report: Report, given: Any) -> None:
         "Symbols and valid domain",
         "2.00442",
         "least complexity within one standard error",
-        "linear fit",
+        "linear",
+        "found again in 9 of 10 repeated searches on other samples, and chosen again in 8",
+        "Before you use the formula: ",
+        "Scatter changes with the prediction (p = 0.002).",
+        "95 % intervals",
+        "2,000,000 evaluations by operon and ended at its bound of evaluations",
         "look 1",
         "symbolic_regression",
         "enforced by the operating system",
@@ -211,6 +217,39 @@ def test_replays_and_overrides_of_the_holdout_are_told(report: Report, given: An
     assert "queried 2 times over all runs" in page
 
 
+def test_a_structure_that_is_not_singled_out_is_doubted(report: Report, given: Any) -> None:
+    given.artifacts["fit.formulas.json"]["candidates"][3]["stability"] = 0.2
+
+    page = checked(report(given).html).words
+
+    assert "Repeated searches rarely find its structure" in page
+
+
+def test_columns_are_typeset_by_name_and_explained(report: Report, given: Any) -> None:
+    given.artifacts["fit.formulas.json"]["chosen"] = 4
+
+    written = report(given)
+
+    assert "<mi>bob mass</mi>" in written.html
+    assert "could not be computed" not in written.html
+    assert "| `bob mass` | `X3` | `bob mass [g]` | g |" in written.markdown
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ({"X1": "v [m/s]", "X2": "v [km/h]"}, {"X1": "X1", "X2": "X2"}),
+        ({"X1": "a" * 40, "b": "b"}, {"X1": "X1", "b": "b"}),
+        ({"X1": " [m]"}, {"X1": "X1"}),
+    ],
+    ids=["not told apart", "long", "only a unit"],
+)
+def test_columns_keep_their_symbol_where_a_name_would_not_do(
+    names: dict[str, str], shown: dict[str, str]
+) -> None:
+    assert short_names(names) == shown
+
+
 @pytest.mark.parametrize(
     "run",
     [{}, [], None, {"criteria": 3, "metrics": {"a": 1}, "actions": ["x"], "budget": []}, b"{", b""],
@@ -262,15 +301,6 @@ def test_a_formula_of_one_column_is_drawn_as_a_curve(report: Report, given: Any)
 
     ElementTree.fromstring(written.plot("curve.svg"))
     assert "The formula uses one column" in checked(written.html).words
-
-
-def test_columns_with_other_names_are_found_by_their_position(report: Report, given: Any) -> None:
-    given.artifacts["fit.formulas.json"]["chosen"] = 5
-
-    page = checked(report(given).html).words
-
-    assert "could not be computed" not in page
-    assert "bob mass [g]" in page
 
 
 def test_classification_shows_confusion_and_no_regression_plot(report: Report, given: Any) -> None:

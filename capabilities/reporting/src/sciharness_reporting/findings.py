@@ -34,6 +34,7 @@ class Candidate:
     validation: Mapping[str, float]
     domain: Mapping[str, tuple[float, float]]
     stability: Json
+    plain: Mapping[str, Json]
 
 
 @frozen
@@ -145,6 +146,7 @@ def _candidate(plain: Mapping[str, Json]) -> Candidate:
         validation=numbers(metrics.get("validation")),
         domain=dict(_ranges(plain.get("domain"))),
         stability=plain.get("stability"),
+        plain=plain,
     )
 
 

@@ -14,7 +14,7 @@ from sciharness_publisher.expression import Binary, Call, Expression, Name, Nega
 from sciharness_reporting.text import MINUS, split
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
-_LINE = 64  # a line of a formula holds about so many characters
+_LINE = 76  # a line of a formula holds about so many characters
 _EXPONENT = 16  # and a readable exponent so many
 _GREEK = frozenset(
     re.findall(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sciharness.errors import HarnessError
-from sciharness_publisher.expression import Expression, names_in, parse
+from sciharness_publisher.expression import Expression, names_in
 from sciharness_reporting import mathml
 from sciharness_reporting.document import (
     Block,
@@ -20,8 +19,9 @@ from sciharness_reporting.document import (
 )
 from sciharness_reporting.findings import Candidate, Formulas
 from sciharness_reporting.record import mapping
+from sciharness_reporting.shown import renamed, short_names, tree_of
 from sciharness_reporting.story import Story
-from sciharness_reporting.text import DASH, label, number
+from sciharness_reporting.text import DASH, label, number, real
 
 _DIGITS = 5
 
@@ -34,31 +34,36 @@ def formula(story: Story) -> Section | None:
     chosen = formulas.choice
     if chosen is None:
         return section("formula", "The formula", Paragraph("The search chose no formula.", "warn"))
-    tree = _tree(chosen.formula)
+    tree = tree_of(chosen.formula)
+    columns = _columns(formulas, tree)
     return section(
         "formula",
         "The formula",
-        _typeset(formulas, chosen, tree),
-        _symbols(story, formulas, chosen, tree),
+        _typeset(formulas, chosen, tree, short_names(columns)),
+        _symbols(story, chosen, columns),
         _outside(story),
-        _constants(chosen),
+        _constants(formulas, chosen),
     )
 
 
-def _tree(text: str) -> Expression | None:
-    try:
-        return parse(text)
-    except (HarnessError, RecursionError):
-        return None
+def _columns(formulas: Formulas, tree: Expression | None) -> dict[str, str]:
+    """Return the columns that a formula uses by symbol, in the order of the features."""
+    places = {f"X{place}": place for place in range(1, len(formulas.features) + 1)}
+    places |= {name: place for place, name in enumerate(formulas.features, start=1)}
+    names = names_in(tree) if tree is not None else ()
+    used = sorted(names, key=lambda name: places.get(name, 0))
+    return {name: formulas.symbols.get(name, name) for name in used}
 
 
-def _typeset(formulas: Formulas, chosen: Candidate, tree: Expression | None) -> Block:
-    name = formulas.target.split(" [")[0] or "y"
+def _typeset(
+    formulas: Formulas, chosen: Candidate, tree: Expression | None, names: Mapping[str, str]
+) -> Block:
+    target = formulas.target.split(" [")[0] or "y"
     text = f"{formulas.target} = {chosen.formula}"
     if tree is None:
         return Formula("", text, caption="This formula could not be typeset.")
     return Formula(
-        mathml.equation(name, tree, _DIGITS),
+        mathml.equation(target, renamed(tree, names), _DIGITS),
         text,
         chosen.latex if _is_plain_latex(chosen.latex) else "",
         f"Typeset with constants to {_DIGITS} digits; the text holds them exactly. "
@@ -71,35 +76,39 @@ def _is_plain_latex(latex: str) -> bool:
     return bool(latex) and not any(mark in latex for mark in ("`", "$", "\n", "\\href", "\\url"))
 
 
-def _symbols(
-    story: Story, formulas: Formulas, chosen: Candidate, tree: Expression | None
-) -> Block | None:
-    places = {f"X{place}": place for place in range(1, len(formulas.features) + 1)}
-    places |= {name: place for place, name in enumerate(formulas.features, start=1)}
-    names = names_in(tree) if tree is not None else ()
-    used = sorted(names, key=lambda name: places.get(name, 0))
-    known = {name: formulas.symbols.get(name, name) for name in used}
+def _symbols(story: Story, chosen: Candidate, columns: Mapping[str, str]) -> Block | None:
     units = {column.name: column.unit for column in story.visible.features} if story.visible else {}
+    names = short_names(columns)
     return table(
         "Symbols and valid domain",
-        ("Symbol", "Column", "Unit", "From", "To"),
-        [_symbol(name, column, units, chosen.domain) for name, column in known.items()],
+        ("Symbol", "In the text", "Column", "Unit", "From", "To"),
+        [
+            _symbol(symbol, names[symbol], column, units, chosen.domain)
+            for symbol, column in columns.items()
+        ],
         numeric=("From", "To"),
     )
 
 
 def _symbol(
+    symbol: str,
     name: str,
     column: str,
     units: Mapping[str, str],
     domain: Mapping[str, tuple[float, float]],
 ) -> tuple[Line, ...]:
     plain = column if column in units or column in domain else column.split(" [")[0]
-    _, _, rest = column.partition(" [")
-    unit = units.get(plain) or rest.rstrip("]")
-    low, high = domain.get(plain) or domain.get(column) or domain.get(name) or (None, None)
-    symbol = Maths(mathml.symbol(name), name)
-    return (symbol, Code(plain), label(unit, 30), number(low, 6), number(high, 6))
+    unit = units.get(plain) or column.partition(" [")[2].rstrip("]")
+    low, high = domain.get(plain) or domain.get(symbol) or (None, None)
+    shown = Maths(mathml.symbol(name), name)
+    return (
+        shown,
+        Code(symbol),
+        Code(plain),
+        label(unit, 30),
+        number(low, 6),
+        number(high, 6),
+    )
 
 
 def _outside(story: Story) -> Block | None:
@@ -114,15 +123,17 @@ def _outside(story: Story) -> Block | None:
     return None
 
 
-def _constants(chosen: Candidate) -> Block | None:
+def _constants(formulas: Formulas, chosen: Candidate) -> Block | None:
     rows: list[tuple[Line, ...]] = []
     for place, one in enumerate(chosen.constants, start=1):
         width = _relative_width(one.value, one.low, one.high)
         rows.append(
             (str(place), number(one.value, 6), number(one.low, 6), number(one.high, 6), width)
         )
+    level = real(formulas.plain.get("confidence_level"))
+    intervals = f"{number(100 * level)} % intervals" if level else "intervals"
     return table(
-        "Constants, in the order of the text, with their intervals",
+        f"Constants in the order of the text, with {intervals}",
         ("No.", "Value", "Low", "High", "Half-width"),
         rows,
         numeric=("No.", "Value", "Low", "High", "Half-width"),

@@ -21,6 +21,7 @@ from sciharness_reporting.story import Story
 from sciharness_reporting.text import DASH, count, label, number, real, short
 
 _BASELINE = "Knowing only the mean"
+_ORDER = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std", "balanced_accuracy")
 _VIEWS = {
     "final": "sealed rows",
     "train": "visible rows",
@@ -49,7 +50,7 @@ def _evaluation(one: Evaluation) -> list[Block]:
     compared = bool(one.baseline)
     header = ["Metric", "Value", *([_BASELINE] if compared else []), "Definition"]
     rows: list[tuple[Line, ...]] = []
-    for name, value in one.metrics.items():
+    for name, value in sorted(one.metrics.items(), key=_by_use):
         mean = (number(one.baseline.get(name)),) if compared else ()
         rows.append((Code(name), number(value, 5), *mean, one.definitions.get(name, "")))
     for name, why in one.undefined.items():
@@ -63,6 +64,11 @@ def _evaluation(one: Evaluation) -> list[Block]:
             Paragraph(f"Predicted intervals hold {number(100 * covered, 3)} % of true values.")
         )
     return [*blocks, *_confusion(one)]
+
+
+def _by_use(metric: tuple[str, float]) -> tuple[int, str]:
+    name = metric[0]
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def _bins(story: Story) -> Block | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sciharness_reporting.document import Bullets, Code, Line, Section, section
 from sciharness_reporting.record import texts
+from sciharness_reporting.sections.credibility import doubts
 from sciharness_reporting.sections.verdict import source_of
 from sciharness_reporting.story import Story
 from sciharness_reporting.text import clean
@@ -68,7 +69,8 @@ def _of_cards(story: Story) -> Iterator[Line]:
     said: list[str] = []
     for card in story.findings.cards.values():
         said += [clean(one, 500) for one in texts(card.get("limits"))]
-    yield from dict.fromkeys(said)
+    told = doubts(story.formulas)
+    yield from (one for one in dict.fromkeys(said) if one not in told)
 
 
 def _of_digests() -> Iterator[Line]:

@@ -1,30 +1,31 @@
-"""How far to trust the formula: candidates, baselines, stability."""
+"""How far to trust the formula: credibility, candidates, baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sciharness_reporting import plots
 from sciharness_reporting.document import (
     Badge,
     Block,
+    Bullets,
     Code,
-    Facts,
     Figures,
     Line,
-    Paragraph,
     Section,
     section,
     table,
 )
 from sciharness_reporting.findings import Candidate, Formulas, numbers
 from sciharness_reporting.record import Json, mapping, objects
+from sciharness_reporting.sections.credibility import credibility
+from sciharness_reporting.shown import rounded_text
 from sciharness_reporting.story import Story
-from sciharness_reporting.text import DASH, count, label, number, real
+from sciharness_reporting.text import DASH, count, label, number
 
 _MEASURES = ("relative_rmse", "nrmse_std", "rmse", "mae", "mse", "balanced_accuracy")
-_CREDIBILITY = ("stability", "residuals", "residual_pattern", "credibility", "warnings")
 _MOST_CANDIDATES = 15
+_DIGITS = 5
 
 
 def trust(story: Story) -> Section | None:
@@ -33,12 +34,11 @@ def trust(story: Story) -> Section | None:
     if formulas is None:
         return None
     measure = _measure(formulas)
+    evidence = credibility(formulas)
     return section(
         "trust",
         "How far to trust the formula",
-        _credibility(formulas),
-        _rule(formulas),
-        _stopped(formulas),
+        Bullets(evidence) if evidence else None,
         _pareto(formulas, measure),
         _candidates(formulas, measure),
         _baselines(formulas, measure),
@@ -54,48 +54,6 @@ def _measure(formulas: Formulas) -> str:
 def error_of(candidate: Candidate, measure: str) -> float | None:
     """Return a candidate's error on validation rows, else on training rows."""
     return candidate.validation.get(measure, candidate.train.get(measure))
-
-
-def _credibility(formulas: Formulas) -> Block | None:
-    chosen = formulas.choice
-    found: dict[str, Json] = {"stability": chosen.stability} if chosen is not None else {}
-    extra = mapping(formulas.plain.get("credibility"))
-    found |= {key: formulas.plain[key] for key in _CREDIBILITY if key in formulas.plain}
-    found |= extra
-    found.pop("credibility", None)
-    pairs = tuple(pair for name, value in found.items() for pair in _told(label(name), value))
-    return Facts(pairs) if pairs else None
-
-
-def _told(name: str, value: Json) -> Iterator[tuple[str, Line]]:
-    """Yield names and words for a plain value, one level into objects and lists."""
-    title = name.replace("_", " ").capitalize()
-    if isinstance(value, Mapping):
-        words = [f"{label(key).replace('_', ' ')} {_word(one)}" for key, one in value.items()]
-        yield title, "; ".join(words)
-    elif isinstance(value, list):
-        yield title, "; ".join(filter(None, map(_word, value)))
-    elif _word(value):
-        yield title, _word(value)
-
-
-def _word(value: Json) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return " to ".join(map(_word, value))
-    return number(value) if real(value) is not None else label(value, 400)
-
-
-def _rule(formulas: Formulas) -> Block | None:
-    rule = formulas.rule.rstrip(".")
-    return Paragraph(f"Chosen by this rule: {rule}.") if rule else None
-
-
-def _stopped(formulas: Formulas) -> Block | None:
-    if not formulas.stop_reason:
-        return None
-    return Paragraph(f"The search stopped because of: {formulas.stop_reason.replace('_', ' ')}.")
 
 
 def _pareto(formulas: Formulas, measure: str) -> Block | None:
@@ -133,7 +91,7 @@ def _candidates(formulas: Formulas, measure: str) -> Block | None:
 
 def _candidate(one: Candidate, measure: str, chosen: bool) -> tuple[Line, ...]:
     return (
-        Code(label(one.formula, 160)),
+        Code(label(rounded_text(one.formula, _DIGITS), 160)),
         number(one.complexity),
         number(one.train.get(measure)),
         number(one.validation.get(measure)),

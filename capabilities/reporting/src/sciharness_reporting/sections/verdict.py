@@ -12,10 +12,13 @@ from sciharness_reporting.document import (
     Inline,
     Line,
     Meter,
+    Paragraph,
+    Strong,
     Verdict,
     table,
 )
 from sciharness_reporting.record import Criterion, Run
+from sciharness_reporting.sections.credibility import doubts
 from sciharness_reporting.story import Story
 from sciharness_reporting.text import count, number
 
@@ -30,7 +33,7 @@ _SOURCES = {
 def verdict(story: Story) -> tuple[Block, ...]:
     """Return verdict, criteria and, where something went wrong, what did."""
     run = story.run
-    blocks = [_answer(story), _criteria(run), _faults(run)]
+    blocks = [_answer(story), _criteria(run), _cautions(story), _faults(run)]
     return tuple(block for block in blocks if block is not None)
 
 
@@ -121,6 +124,15 @@ def source_badge(source: str) -> Badge:
     """Return the badge of a metric's source."""
     kind = "trusted" if source == "trusted" else "quiet"
     return Badge(source or "no value", kind, _SOURCES.get(source, ""))
+
+
+def _cautions(story: Story) -> Block | None:
+    found = doubts(story.formulas)
+    return (
+        Paragraph((Strong("Before you use the formula. "), " ".join(found)), "warn")
+        if found
+        else None
+    )
 
 
 def _criteria(run: Run) -> Block | None:
