@@ -28,13 +28,14 @@ class Variable:
 
     ``axes`` is ``None`` where the manifest does not say them, ``relation``
     where ``kind`` is none of the known ones, ``header`` where there is no
-    array. ``array`` is there if it was read on the way.
+    array. ``array`` is there if it was read on the way. A ``structure`` that
+    cannot be told is a :class:`Flaw`.
     """
 
     description: str
     axes: tuple[str, ...] | None
     relation: bool | None
-    structure: str | None
+    structure: str | Flaw | None
     header: Header | None
     array: Array | None
 
@@ -183,14 +184,13 @@ def _relation(name: str, spec: Mapping[str, Any], faults: Faults) -> bool | None
     return None
 
 
-def _structure(name: str, spec: Mapping[str, Any], faults: Faults) -> str | None:
+def _structure(name: str, spec: Mapping[str, Any], faults: Faults) -> str | Flaw | None:
     structure = spec.get("structure")
-    if structure is None or isinstance(structure, str):
+    if structure is None or isinstance(structure, str | Flaw):
         return structure
-    if not isinstance(structure, Flaw):
-        path = place("variables", name, "structure")
-        faults.manifest(path, "the name of a relation", show(structure))
-    return None
+    flaw = Flaw("the name of a relation", show(structure))
+    faults.manifest(place("variables", name, "structure"), flaw.expected, flaw.found)
+    return flaw
 
 
 def _array(

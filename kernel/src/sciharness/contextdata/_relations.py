@@ -42,7 +42,7 @@ def check_relations(
             if _check_dtype(name, variable.header, faults) and shaped:
                 sound[name] = variable.header
     for name, variable in special.items():
-        if variable and variable.structure is not None:
+        if variable and isinstance(variable.structure, str):
             _check_structure(name, variable, variable.structure, variables, wrong, faults)
     return sound
 

@@ -67,7 +67,7 @@ class _Loader:
             data[name] = self._array("variables", name, variable.header) if array is None else array
             variable_axes[name] = [*variable.axes]
             descriptions[name] = variable.description
-            if variable.structure is not None:
+            if isinstance(variable.structure, str):
                 structures[name] = variable.structure
         return {
             "data": data,

@@ -30,7 +30,7 @@ def inspect_context_data(path: str | os.PathLike[str]) -> dict[str, Any]:  # Any
             check_endpoints(folder, found, faults)
     return {
         "valid": not faults.problems,
-        "path": os.path.realpath(path) if folder is None else folder.path,
+        "path": os.path.abspath(path) if folder is None else folder.path,
         "errors": faults.texts(),
         "warnings": found.warnings,
         "num_nodes": found.num_nodes,
@@ -58,7 +58,7 @@ def _variable_facts(name: str, variable: Variable) -> dict[str, Any]:
         "axes": [*(variable.axes or ())],
         "description": variable.description,
     }
-    if variable.structure is not None:
+    if isinstance(variable.structure, str):
         facts["structure"] = variable.structure
     if variable.relation:
         facts["kind"] = RELATION
