@@ -220,6 +220,41 @@ print(squares, os.cpu_count() > 0, open("/proc/self/status").readline().split()[
     assert said.stdout == b"[1, 2] True Name:\n"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize(
+    ("library", "code"),
+    [
+        ("scipy", "import scipy.optimize as o; o.minimize(lambda x: (x - 1) ** 2, 0)"),
+        ("sklearn", "from sklearn.cluster import KMeans; KMeans(2).fit([[0.0], [1.0], [5.0]])"),
+        (
+            "sklearn",
+            "from sklearn.ensemble import RandomForestRegressor as Forest;"
+            "Forest(20, n_jobs=2).fit([[0.0], [1.0], [5.0]], [0, 1, 2])",
+        ),
+        (
+            "matplotlib",
+            "import matplotlib; matplotlib.use('Agg'); import matplotlib.pyplot as plot;"
+            "plot.plot([1, 2]); plot.title('$x^2$'); plot.savefig('a.svg'); plot.savefig('a.png')",
+        ),
+        (
+            "pyarrow",
+            "import pandas; pandas.DataFrame({'a': [1.5]}).to_parquet('a.parquet');"
+            "pandas.read_parquet('a.parquet')",
+        ),
+        ("pandas", "import pandas; pandas.Timestamp('2020-01-01').tz_localize('Europe/Zurich')"),
+        ("pyoperon", "import pyoperon; pyoperon.Dataset"),
+        ("sympy", "import sympy; sympy.latex(sympy.Symbol('x') ** 2)"),
+    ],
+)
+def test_scientific_libraries_work_confined(tmp_path: Path, library: str, code: str) -> None:
+    pytest.importorskip(library)
+
+    said = run_child([sys.executable, "-c", code], cwd=tmp_path, grants=Grants(write=(tmp_path,)))
+
+    assert (said.returncode, said.failure) == (0, None), said.stderr.decode()
+
+
 def test_a_host_hides_its_start_environment(tmp_path: Path) -> None:
     code = (
         "import ctypes, sys; from pathlib import Path;"
