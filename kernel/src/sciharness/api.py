@@ -138,7 +138,7 @@ class Result:
             DataError: a column is missing or holds anything but numbers.
             ActionFailed: the predictor refuses a row.
         """
-        from sciharness.runtime.final import predict
+        from sciharness.runtime.inference import predict
         from sciharness.tables import prepare_inputs, read_predictions
 
         card = json.loads(self.artifact("model_card.json").read_text("utf-8"))
@@ -147,7 +147,7 @@ class Result:
             folder = Path(name)
             source = table if isinstance(table, str | Path) else _written(table, folder)
             rows = prepare_inputs(Path(source), features, folder)
-            output = predict(self._predictor(folder / "predictor"), rows, folder)
+            output = predict(self._predictor(folder / "predictor"), rows, folder).path
             return read_predictions(output, text=card["task"] == "classification")
 
     def _predictor(self, folder: Path) -> Path:

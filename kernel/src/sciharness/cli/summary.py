@@ -120,7 +120,7 @@ def advice(state: RunState, view: View, command: str) -> list[str]:
         for key, entry in view["budget"].items()
         if entry["limit"] is not None and entry["used"] >= entry["limit"]
     ]
-    reasons = [action.message for action in state.actions if action.status == "failed"]
+    reasons = [item.message for item in state.setbacks]
     lines.append("limited by: " + ("; ".join([*limits, *reasons]) or "the steps of the contract"))
     lines.append(f"to go on: change the contract, then {command}")
     return lines

@@ -22,7 +22,8 @@ from sciharness.errors import DataError, RequestError, UsageError
 from sciharness.plugin import Input, InputSpec
 from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults, check_request, split_common
-from sciharness.runtime.final import predict
+from sciharness.runtime.execute import canonical
+from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import PREDICTOR_FILES
 from sciharness.store.home import Home
 from sciharness.tables import check_table, split_labels
@@ -129,7 +130,7 @@ def _run(
         fresh=True,
     )
     with Workers(scratch / "pool", hidden=(home.path,)) as pool:
-        return pool.run(job, on_event, cancelled)
+        return canonical(pool.run(job, on_event, cancelled))
 
 
 def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
@@ -211,7 +212,7 @@ def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, In
     copy = _folder(scratch / "predictor")
     for file_name in PREDICTOR_FILES:
         shutil.copyfile(predictor / file_name, copy / file_name)
-    predictions = predict(copy, rows, _folder(scratch / "predict"))
+    predictions = predict(copy, rows, _folder(scratch / "predict")).path
     assert table.table is not None
     meta = {
         "task": table.table.task,

@@ -97,7 +97,7 @@ def _status(
         return "failed", str(fault)
     if met and not lacking:
         return "succeeded", ""
-    failures = [f"{item.step}: {item.message}" for item in state.actions if item.status == "failed"]
+    failures = [f"{item.step}: {item.message}" for item in state.setbacks]
     unmet = [] if met else ["acceptance criteria are not met"]
     return "failed", "; ".join([*failures, *lacking, *unmet])
 

@@ -20,10 +20,11 @@ from sciharness.runtime.final import (
     evaluate_final,
     freeze,
     judge_input,
+    judge_work,
     label_meta,
-    predict,
     undefined_metrics,
 )
+from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import predictor_artifacts, predictor_folder, resolve, staged_input
 from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, StagedInput, to_plain
 from sciharness.runtime.session import Session
@@ -64,13 +65,13 @@ def _evaluate_visible(
     inputs, labels = split_labels(rows, workspace)
     scratch = workspace / "predict"
     scratch.mkdir(exist_ok=True)
-    predictions = predict(folder, inputs, scratch, threads=session.workers)
+    predicted = predict(
+        folder, inputs, scratch, threads=session.workers, cancelled=session.cancelled
+    )
     meta = {**label_meta(staged), "last_query": True, "view": step.bindings["data"].view}
     lease = session.leases[record.capability]
-    job = execute.job_for(
-        session, record, lease, judge_input(session, record, predictions, labels, meta)
-    )
-    result, usage = execute.work(session, record, job)
+    job = execute.job_for(session, record, lease, judge_input(predicted.path, labels, meta))
+    result, usage = judge_work(session, record, job, predicted)
     references = execute.ingest(session, record, result)
     event = execute.finished(record, result, usage, references, undefined=undefined_metrics(result))
     session.record(*session.judged([event]))

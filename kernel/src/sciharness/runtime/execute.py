@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
+from sciharness.contract.artifact_types import canonical_type
 from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError
 from sciharness.plugin import Input
@@ -119,6 +120,9 @@ def _time_limit(session: Session, asked: float | None) -> float | None:
 def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, dict[str, float]]:
     """Run a job and return its result with the usage to settle.
 
+    What an operation gives after the person stopped it at once is not kept:
+    the action runs again when the run is resumed.
+
     Raises:
         ActionFailed: with the usage of the failed attempt in ``usage``.
     """
@@ -131,8 +135,25 @@ def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, d
             last[0] = now
             _progress(session, record, message["progress"], now - started)
 
-    result = session.pool.run(job, hear, session.cancelled)
-    return result, usage_of(result.usage, result.seconds, result.cpu_seconds, result)
+    result = canonical(session.pool.run(job, hear, session.cancelled))
+    usage = usage_of(result.usage, result.seconds, result.cpu_seconds, result)
+    if session.cancelled():
+        raise ActionFailed("was stopped", reason="cancelled")
+    refusal = gate.check_workflow(session.state.contract, [item.type for item in result.artifacts])
+    if refusal is not None:  # an artifact that the operation did not declare
+        raise ActionFailed(
+            refusal.message,
+            reason="bad_artifact",
+            usage=result.usage,
+            cpu_seconds=result.cpu_seconds,
+        )
+    return result, usage
+
+
+def canonical(result: JobResult) -> JobResult:
+    """Return a result with the types of its artifacts in canonical spelling."""
+    artifacts = (evolve(item, type=canonical_type(item.type)) for item in result.artifacts)
+    return evolve(result, artifacts=tuple(artifacts))
 
 
 def usage_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,17 +15,17 @@ from sciharness.errors import DataError, IntegrityError
 from sciharness.plugin import Input
 from sciharness.requests import COMMON
 from sciharness.runtime.execute import finished, ingest, job_for, work
+from sciharness.runtime.inference import Predicted, predict
 from sciharness.runtime.inputs import artifact_input, predictor_artifacts
 from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, Look, StagedInput, to_plain
 from sciharness.runtime.session import NewEvent, Session
+from sciharness.store.artifacts import artifact_id
 from sciharness.store.ledger import Ledger, LedgerKey, predictor_digest
 from sciharness.store.ledger import Look as LedgerLook
 from sciharness.store.vault import Vault
-from sciharness.workers.child import Grants, Limits, child_environment, run_child
-from sciharness.workers.pool import ActionFailed, JobResult
+from sciharness.workers.pool import ActionFailed, Job, JobResult
 from sciharness_catalog.canonical import canonical_json
 
-INFERENCE_SECONDS = 600.0
 LABELS = "labels.csv"
 
 
@@ -57,45 +56,18 @@ def digest_of(artifacts: list[ArtifactRef], final_inputs: str) -> str:
     return predictor_digest(by_type["model"], by_type["inference.source.python"], {}, final_inputs)
 
 
-def predict(predictor: Path, table: Path, workspace: Path, *, threads: int = 1) -> Path:
-    """Run ``inference.py`` of a predictor folder on a strict CSV and return OUTPUT.
-
-    The child sees the folder, the table and its workspace, nothing else.
-
-    Raises:
-        ActionFailed: it ends with an error, runs out of time or memory, or writes nothing.
-    """
-    output = workspace / "predictions.csv"
-    output.unlink(missing_ok=True)
-    result = run_child(
-        [
-            sys.executable,
-            "-I",
-            "-B",
-            str(predictor / "inference.py"),
-            "--model",
-            str(predictor / "model.json"),
-            "--input",
-            str(table),
-            "--output",
-            str(output),
-        ],
-        cwd=workspace,
-        env=child_environment(workspace, threads),
-        limits=Limits(wall_seconds=INFERENCE_SECONDS),
-        grants=Grants(read=(predictor, table), write=(workspace,)),
-    )
-    if result.failure is not None or result.returncode != 0:
-        tail = result.stderr.decode("utf-8", "replace").strip().splitlines()[-5:]
-        raise ActionFailed(
-            f"inference.py ended with {result.failure or f'exit code {result.returncode}'}: "
-            + (tail[-1] if tail else "no message"),
-            reason=result.failure or "error",
-            detail="\n".join(tail),
-        )
-    if output.is_symlink() or not output.is_file():
-        raise ActionFailed("inference.py wrote no predictions", reason="missing_result")
-    return output
+def judge_work(
+    session: Session, record: ActionRecord, job: Job, predicted: Predicted
+) -> tuple[JobResult, dict[str, float]]:
+    """Run an evaluator; the usage is that of the inference and of the evaluator."""
+    try:
+        result, usage = work(session, record, job)
+    except ActionFailed as fault:
+        fault.cpu_seconds += predicted.cpu_seconds
+        raise
+    usage["wall_time"] += predicted.seconds
+    usage["cpu_hours"] = usage.get("cpu_hours", 0.0) + predicted.cpu_seconds / 3600.0
+    return result, usage
 
 
 def predictor_copy(session: Session, predictor: FrozenPredictor, folder: Path) -> Path:
@@ -109,8 +81,10 @@ def predictor_copy(session: Session, predictor: FrozenPredictor, folder: Path) -
 
 
 def judge_input(
-    session: Session, record: ActionRecord, predictions: Path, labels: Path, meta: Mapping[str, Any]
-) -> dict[str, Input]:  # Any: JSON values
+    predictions: Path,
+    labels: Path,
+    meta: Mapping[str, Any],  # Any: JSON values
+) -> dict[str, Input]:
     """Return the two inputs of an evaluator."""
     return {
         "predictions": Input(name="predictions", path=predictions, type="DATASET"),
@@ -213,7 +187,9 @@ def _query(
     shutil.copyfile(source.path, inputs)
     scratch = workspace / "predict"
     scratch.mkdir(exist_ok=True)
-    predictions = predict(folder, inputs, scratch, threads=session.workers)
+    predicted = predict(
+        folder, inputs, scratch, threads=session.workers, cancelled=session.cancelled
+    )
     last = look.look >= session.state.contract.holdout.max_queries
     meta = {**label_meta(staged), "last_query": last, "view": "final"}
     labels = sealed_labels(session, staged)
@@ -221,10 +197,10 @@ def _query(
         session,
         record,
         session.leases[record.capability],
-        judge_input(session, record, predictions, labels, meta),
+        judge_input(predicted.path, labels, meta),
         final=True,
     )
-    result, usage = work(session, record, job)
+    result, usage = judge_work(session, record, job, predicted)
     return result, usage, ingest(session, record, result), undefined_metrics(result)
 
 
@@ -309,8 +285,6 @@ def _replayed(
 
 
 def _reference(session: Session, record: ActionRecord, stored: Mapping[str, Any]) -> ArtifactRef:
-    from sciharness.store.artifacts import artifact_id
-
     digest = stored["sha256"]
     try:
         session.store.path(digest, verified=True)

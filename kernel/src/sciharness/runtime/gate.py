@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.contract.artifact_types import HYPOTHESIS_KINDS
 from sciharness.contract.constraints import broken_by
 from sciharness.contract.records import Contract
 
@@ -43,8 +44,7 @@ def check_workflow(contract: Contract, outputs: Sequence[str]) -> Refusal | None
     """Refuse operations of the hypothesis workflow while it is switched off."""
     if contract.workflow.hypothesis_verification:
         return None
-    kinds = {"hypothesis", "verification_plan", "verification_result"}
-    wanted = kinds.intersection(outputs)
+    wanted = set(HYPOTHESIS_KINDS).intersection(outputs)
     if wanted:
         return Refusal("workflow", f"hypothesis verification is off, {min(wanted)} is refused")
     return None

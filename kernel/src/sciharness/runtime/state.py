@@ -54,6 +54,11 @@ class RunState:
         """The actions that finished or failed, in order."""
         return [action for action in self.actions if action.status != "started"]
 
+    @property
+    def setbacks(self) -> list[ActionRecord]:
+        """The actions that failed and those that were refused."""
+        return [*(item for item in self.actions if item.status == "failed"), *self.refusals]
+
     def step_record(self, step: str) -> ActionRecord | None:
         """Return the newest settled or refused action of a step, or ``None``."""
         known = [item for item in (*self.settled, *self.refusals) if item.step == step]

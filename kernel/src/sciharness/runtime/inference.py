@@ -1,0 +1,77 @@
+"""Inference: a predictor's program run on a table, in a confined child."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import frozen
+
+from sciharness.workers.child import Grants, Limits, child_environment, run_child
+from sciharness.workers.failures import ActionFailed
+
+INFERENCE_SECONDS = 600.0
+
+
+@frozen
+class Predicted:
+    """The OUTPUT file of a predictor and what making it has cost."""
+
+    path: Path
+    seconds: float
+    cpu_seconds: float
+
+
+def predict(
+    predictor: Path,
+    table: Path,
+    workspace: Path,
+    *,
+    threads: int = 1,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Predicted:
+    """Run ``inference.py`` of a predictor folder on a strict CSV and return OUTPUT.
+
+    The child sees the folder, the table and its workspace, nothing else.
+
+    Raises:
+        ActionFailed: it ends with an error, runs out of time or memory, or writes nothing.
+    """
+    output = workspace / "predictions.csv"
+    output.unlink(missing_ok=True)
+    result = run_child(
+        [
+            sys.executable,
+            "-I",
+            "-B",
+            str(predictor / "inference.py"),
+            "--model",
+            str(predictor / "model.json"),
+            "--input",
+            str(table),
+            "--output",
+            str(output),
+        ],
+        cwd=workspace,
+        env=child_environment(workspace, threads),
+        limits=Limits(wall_seconds=INFERENCE_SECONDS),
+        grants=Grants(read=(predictor, table), write=(workspace,)),
+        cancelled=cancelled,
+    )
+    if result.failure is not None or result.returncode != 0:
+        tail = result.stderr.decode("utf-8", "replace").strip().splitlines()[-5:]
+        raise ActionFailed(
+            f"inference.py ended with {result.failure or f'exit code {result.returncode}'}: "
+            + (tail[-1] if tail else "no message"),
+            reason=result.failure or "error",
+            detail="\n".join(tail),
+            cpu_seconds=result.cpu_seconds,
+        )
+    if output.is_symlink() or not output.is_file():
+        raise ActionFailed(
+            "inference.py wrote no predictions",
+            reason="missing_result",
+            cpu_seconds=result.cpu_seconds,
+        )
+    return Predicted(output, result.seconds, result.cpu_seconds)
