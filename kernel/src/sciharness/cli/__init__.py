@@ -14,6 +14,7 @@ import click
 COMMANDS = {
     "call": ("call:call", "Run one capability outside any run."),
     "check": ("contract:check", "Check a contract without running it."),
+    "data": ("data:data", "Check, describe and convert context.data directories."),
     "doctor": ("doctor:doctor", "Show versions, engines, isolation and the state of the home."),
     "events": ("records:events", "Print the events of a run."),
     "export": ("records:export", "Write a run into one folder or ZIP."),
