@@ -222,7 +222,7 @@ def test_a_structure_that_is_not_singled_out_is_doubted(report: Report, given: A
 
     page = checked(report(given).html).words
 
-    assert "Repeated searches rarely find its structure" in page
+    assert "came back in 2 of 10 repeated searches: the data do not single it out" in page
 
 
 def test_columns_are_typeset_by_name_and_explained(report: Report, given: Any) -> None:

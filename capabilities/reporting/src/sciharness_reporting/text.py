@@ -79,8 +79,8 @@ def count(amount: int, noun: str) -> str:
     """
     if amount == 1:
         return f"1 {noun}"
-    many = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
-    return f"{amount:,} {many}"
+    ending = {"ry": "ries", "ch": "ches"}.get(noun[-2:], f"{noun[-2:]}s")
+    return f"{amount:,} {noun[:-2]}{ending}"
 
 
 def duration(seconds: float) -> str:

@@ -31,14 +31,18 @@ def doubts(formulas: Formulas | None) -> tuple[str, ...]:
     if formulas is None or formulas.choice is None:
         return ()
     share = real(formulas.choice.stability)
-    found = [
-        clean(one, 400) for one in texts(mapping(formulas.plain.get("residuals")).get("findings"))
-    ]
-    if share is not None and share < 0.5:
-        found.insert(
-            0, "Repeated searches rarely find this structure: the data do not single it out."
-        )
+    tests = mapping(formulas.plain.get("residuals"))
+    found = [clean(one, 400) for one in texts(tests.get("findings"))]
+    if share is not None and share < _RARE:
+        searches = _searches(share, whole(formulas.plain.get("stability_runs")))
+        found.insert(0, f"Its structure came back in {searches}: the data do not single it out.")
     return tuple(found)
+
+
+def _searches(share: float, runs: int) -> str:
+    if not runs:
+        return f"{number(100 * share, 3)} % of repeated searches"
+    return f"{round(share * runs)} of {count(runs, 'repeated search')}"
 
 
 def _stability(formulas: Formulas) -> Iterator[Line]:
@@ -47,10 +51,10 @@ def _stability(formulas: Formulas) -> Iterator[Line]:
     if chosen is None or share is None:
         return
     runs = whole(formulas.plain.get("stability_runs"))
-    searches = f"{round(share * runs)} of {runs}" if runs else f"{number(100 * share, 3)} % of the"
+    searches = _searches(share, runs)
     again = real(chosen.plain.get("chosen_again"))
     told = f", and chosen again in {round(again * runs)}" if again is not None and runs else ""
-    yield f"The structure was found again in {searches} repeated searches on other samples{told}."
+    yield f"The structure was found again in {searches} on other samples{told}."
 
 
 def _residuals(formulas: Formulas) -> Iterator[Line]:

@@ -128,11 +128,9 @@ def source_badge(source: str) -> Badge:
 
 def _cautions(story: Story) -> Block | None:
     found = doubts(story.formulas)
-    return (
-        Paragraph((Strong("Before you use the formula. "), " ".join(found)), "warn")
-        if found
-        else None
-    )
+    if not found:
+        return None
+    return Paragraph((Strong("Before you use the formula: "), " ".join(found)), "warn")
 
 
 def _criteria(run: Run) -> Block | None:
