@@ -40,7 +40,7 @@ def column_of(cells: Sequence[str], as_text: bool = False) -> Array:
     if not any(numbers) or any(_PADDED.fullmatch(cell) for cell in numbers):
         return _texts(cells)
     if all(_INTEGER.fullmatch(cell) for cell in numbers):
-        integers = [int(cell) for cell in numbers if len(cell) < 20]
+        integers = [int(cell) for cell in numbers if len(cell) <= 20]
         if len(integers) == len(numbers) and -(2**63) <= min(integers) <= max(integers) < 2**63:
             return np.array(integers, dtype=np.int64)
     if all(map(_is_number, numbers)):

@@ -92,8 +92,8 @@ def read_table_shaped(path: str | os.PathLike[str]) -> TableData:
     """
     loaded = load_context_data(path)
     along: dict[str, list[str]] = loaded["variable_axes"]
-    counted = Counter(axes[0] for axes in along.values() if axes).most_common(1)
-    axis = counted[0][0] if counted else ""
+    alone = Counter(axes[0] for axes in along.values() if len(axes) == 1).most_common(1)
+    axis = alone[0][0] if alone else "of a table"
     losses = {
         name: Loss(f"a variable on axis {axis!r} alone", f"axes {axes}", "NPZ holds it.")
         for name, axes in along.items()

@@ -22,6 +22,7 @@ from sciharness.contextdata._write import new_file
 from sciharness.errors import DataError
 
 SIDECAR = ".manifest.json"
+_SPECIAL = frozenset(',"\r\n')
 
 
 def from_csv(
@@ -90,10 +91,16 @@ def to_csv(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
     with new_file(out) as file, new_file(Path(f"{out}{SIDECAR}")) as sidecar:
         sidecar.write_bytes(table.manifest)
         with file.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(cells)
-            writer.writerows(zip(*cells.values(), strict=True))
+            for row in (tuple(cells), *zip(*cells.values(), strict=True)):
+                stream.write(",".join(map(_quoted, row)) + "\n")
     return out
+
+
+def _quoted(cell: str) -> str:
+    # csv.writer leaves a lone carriage return bare, and its reader then ends the line there.
+    if cell and not _SPECIAL & set(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _read(source: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
