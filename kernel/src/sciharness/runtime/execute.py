@@ -19,11 +19,14 @@ from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.criteria import MetricValue
 from sciharness.runtime.inputs import clean, input_digests
 from sciharness.runtime.progress import progress_line
-from sciharness.runtime.records import ActionRecord, ArtifactRef, to_plain
+from sciharness.runtime.records import VERIFICATION, ActionRecord, ArtifactRef, to_plain
 from sciharness.runtime.redact import redact, redact_all
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed, Job, JobResult
+
+
+_GRACE_SECONDS = 1.5
 
 
 def full_request(
@@ -106,7 +109,9 @@ def job_for(
         seed=int(common["seed"]),
         workers=int(common["workers"]),
         time_limit=_time_limit(session, common.get("time_limit")),
-        fresh=lease.operation.kind == "evaluator",
+        wall_limit=_wall_limit(session, common.get("time_limit")),
+        # A worker that is used again could remember what it must not know later.
+        fresh=lease.operation.kind == "evaluator" or _sees_verification(inputs),
         private=final,
     )
 
@@ -115,6 +120,19 @@ def _time_limit(session: Session, asked: float | None) -> float | None:
     left = session.state.budget.remaining("wall_time")
     known = [limit for limit in (asked, left) if limit is not None]
     return min(known) if known else None
+
+
+def _wall_limit(session: Session, asked: float | None) -> float | None:
+    left = session.state.budget.remaining("wall_time")
+    if left is None:
+        return None
+    # The operation is asked to stop when the time is up, and ended a moment later.
+    own = asked * 1.25 + 10.0 if asked is not None else left
+    return min(own, left) + _GRACE_SECONDS
+
+
+def _sees_verification(inputs: Mapping[str, Input]) -> bool:
+    return any(item.meta.get("view") == VERIFICATION for item in inputs.values())
 
 
 def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, dict[str, float]]:

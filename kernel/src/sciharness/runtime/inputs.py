@@ -91,7 +91,12 @@ def staged_input(session: Session, name: str, staged: StagedInput, view: str) ->
         type=staged.type,
         role=staged.role,
         table=staged.table,
-        meta={**staged.meta, "artifacts": [artifact.id], "file_name": artifact.name},
+        meta={
+            **staged.meta,
+            "view": wanted,
+            "artifacts": [artifact.id],
+            "file_name": artifact.name,
+        },
     )
 
 
