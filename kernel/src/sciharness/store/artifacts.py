@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sciharness.errors import DataError, IntegrityError
+from sciharness.failpoints import reach
 from sciharness.store._files import (
     Blob,
     copy_hashed,
@@ -20,6 +21,7 @@ from sciharness.store._files import (
     sync_folder,
     write_all,
 )
+from sciharness.store._transactions import locked
 from sciharness.store.errors import storing
 from sciharness.store.home import Home
 from sciharness_catalog.canonical import canonical_json
@@ -104,6 +106,7 @@ class ArtifactStore:
         """Make a written file durable under its digest; an intact twin stays, others give way."""
         os.fsync(sink)
         os.fchmod(sink, 0o444)
+        reach("object.written")
         place = self._place(blob.sha256)
         with suppress(FileExistsError):
             place.parent.mkdir(mode=0o700)
@@ -111,7 +114,7 @@ class ArtifactStore:
         try:
             os.link(fresh, place)
         except FileExistsError:
-            if self._holds(place, blob.sha256):
+            if self._renewed(place, blob.sha256):
                 return
             os.replace(fresh, place)
         except OSError as error:
@@ -119,6 +122,19 @@ class ArtifactStore:
                 raise
             os.replace(fresh, place)
         sync_folder(place.parent)
+        reach("object.linked")
+
+    def _renewed(self, place: Path, sha256: str) -> bool:
+        """Return whether the twin in the store is whole; from now on it counts as just written.
+
+        Under the lock of the collection: what nothing named until now is
+        either gone before this, or stays until an event names it.
+        """
+        with locked(self._home.objects), suppress(FileNotFoundError):
+            if self._holds(place, sha256):
+                os.utime(place)
+                return True
+        return False
 
     def _place(self, sha256: str) -> Path:
         if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):

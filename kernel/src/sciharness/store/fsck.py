@@ -72,7 +72,7 @@ def verify_run(home: Home, run_id: str) -> RunReport:
     end = EventLog(home).verify(run_id)
     _check_heads(home, run_id, end)
     check = _Check(home)
-    named = check.named_by(EventLog(home).read(run_id))
+    named = named_objects(EventLog(home).read(run_id))
     sizes = [check.object(sha256, name) for sha256, name in named.items()]
     if check.problems:
         raise IntegrityError(
@@ -131,18 +131,10 @@ class _Check:
                 end = log.verify(run.run_id)
                 _check_heads(self.home, run.run_id, end)
                 events += end.count
-                named.update(self.named_by(log.read(run.run_id)))
+                named.update(named_objects(log.read(run.run_id)))
             except HarnessError as error:
                 self.add(error.where, error.message)
         return named, events
-
-    def named_by(self, events: Iterable[Event]) -> dict[str, str]:
-        """Return the digests that events name, with the artifact's name."""
-        return {
-            entry["sha256"]: str(entry.get("name", ""))
-            for event in events
-            for entry in event.body.get("artifacts") or ()
-        }
 
     def objects(self, named: dict[str, str]) -> dict[str, int]:
         """Re-hash all objects and return their sizes."""
@@ -162,6 +154,15 @@ class _Check:
         if blob.sha256 != sha256:
             self.add(f"object {sha256[:12]} {name}".strip(), f"other bytes, {blob.size} of them")
         return blob.size
+
+
+def named_objects(events: Iterable[Event]) -> dict[str, str]:
+    """Return the digests that events name, each with the name of its artifact."""
+    return {
+        entry["sha256"]: str(entry.get("name", ""))
+        for event in events
+        for entry in event.body.get("artifacts") or ()
+    }
 
 
 def _check_heads(home: Home, run_id: str, end: Head) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 from sciharness.errors import IntegrityError, UsageError
 from sciharness.store import head
 from sciharness.store._connection import connect
-from sciharness.store._files import fresh_file, sync_folder, write_all
+from sciharness.store._files import sync_folder
+from sciharness.store._reserve import RESERVE_BYTES, free_reserve, make_reserve
 from sciharness.store._schema import SCHEMA, create_schema
+from sciharness.store._transactions import Transaction, end, locked, transaction
 from sciharness.store.clock import Clock, time_text, utc_now
 from sciharness.store.errors import in_database, storing
 
-RESERVE_BYTES = 1024 * 1024
+__all__ = ["RESERVE_BYTES", "Home", "Transaction", "locate"]
 
 _FOLDERS = ("objects", "vault", "plugins", "workspaces", "exports", "tmp")
 _FILES = ("harness.db", "harness.db-wal", "harness.db-shm", "harness.db-journal")
@@ -36,22 +37,6 @@ def locate(path: Path | None, environ: Mapping[str, str]) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("sciharness", appauthor=False)
-
-
-class Transaction:
-    """An open write transaction of a home; everything done with it is committed at once."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self.head: head.CatalogHead | None = None
-
-    def execute(self, sql: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
-        """Run one statement inside the transaction."""
-        return self.connection.execute(sql, values)
-
-    def record_head(self, subject: str, digest: str) -> None:
-        """Bind ``digest`` into ``catalog.head``, so that a rolled-back database is noticed."""
-        self.head = head.extend(self.connection, subject, digest)
 
 
 class Home:
@@ -72,6 +57,7 @@ class Home:
         self.temporary = path / "tmp"
         self.reserve = path / "reserve"
         self.catalog_head = path / "catalog.head"
+        self.lock = path / "lock"
         self._clock = clock
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
@@ -113,7 +99,7 @@ class Home:
         self._local = threading.local()
         if connections:
             # The last close of all copies the log into the database: not beside a writer.
-            with self._locked():
+            with locked(self.lock):
                 for connection in connections:
                     connection.close()
 
@@ -143,7 +129,7 @@ class Home:
             try:
                 yield connection
             finally:
-                _end(connection, "COMMIT")
+                end(connection, "COMMIT")
 
     @contextmanager
     def writing(self, tx: Transaction | None = None) -> Iterator[Transaction]:
@@ -161,10 +147,10 @@ class Home:
             return
         if getattr(self._local, "writing", False):
             raise RuntimeError("a transaction is open in this thread: pass it on as tx")
-        with in_database(), self._locked():
+        with in_database(), locked(self.lock):
             self._local.writing = True
             try:
-                with _transaction(self.connection()) as own:
+                with transaction(self.connection()) as own:
                     yield own
                 if own.head is not None:
                     head.publish(self.catalog_head, own.head, self.temporary)
@@ -188,39 +174,33 @@ class Home:
         """
         head.check(tx.connection if tx is not None else self.connection(), self.catalog_head)
 
+    def accept_head(self) -> None:
+        """Take the database as it is for the newest state, after a backup was put back.
+
+        Raises:
+            IntegrityError: its own chain does not hold.
+        """
+        with self.writing() as tx:
+            end_of_chain = head.verify(tx.connection)
+            head.publish(self.catalog_head, end_of_chain, self.temporary)
+            self.check_head(tx)
+
     def free_reserve(self) -> bool:
         """Give up the reserve so that a last event fits on a full disk; say whether it was there.
 
         The next opening of the home with room on the disk makes it anew.
         """
-        try:
-            self.reserve.unlink()
-        except FileNotFoundError:
-            return False
-        return True
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        # flock belongs to the open file, so it also keeps threads of one process apart.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        with storing("lock"):
-            handle = os.open(self.path / "lock", flags, 0o600)
-        try:
-            with storing("lock"):
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+        return free_reserve(self.reserve)
 
     def _create(self) -> None:
         try:
             self._claim_folder()
             self._make_folders()
-            with in_database(), self._locked():
+            with in_database(), locked(self.lock):
                 if not self.database.exists() and not self.catalog_head.exists():
                     head.start(self.catalog_head, self.temporary)
                 connection = connect(self.database)
-                with _transaction(connection):
+                with transaction(connection):
                     create_schema(connection)
                 connection.close()
                 self.database.chmod(0o600)
@@ -267,19 +247,7 @@ class Home:
             for place in (self.path, self.vault):
                 if place.stat().st_mode & 0o077:
                     place.chmod(0o700)
-        if not self.reserve.exists():
-            with suppress(OSError):
-                self._make_reserve()
-
-    def _make_reserve(self) -> None:
-        room = os.statvfs(self.path)
-        if room.f_bavail * room.f_frsize < 16 * RESERVE_BYTES:
-            return
-        with fresh_file(self.temporary) as (sink, fresh):
-            # Random bytes: a file system that compresses would keep no room for zeros.
-            write_all(sink, os.urandom(RESERVE_BYTES))
-            os.fsync(sink)
-            os.replace(fresh, self.reserve)
+        make_reserve(self.reserve, self.temporary)
 
     def _refusal(self, reason: str) -> UsageError:
         return UsageError(
@@ -287,20 +255,3 @@ class Home:
             where=str(self.path),
             hint="Choose a writable folder with --home or HARNESS_HOME.",
         )
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[Transaction]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield Transaction(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        _end(connection, "ROLLBACK")
-        raise
-
-
-def _end(connection: sqlite3.Connection, how: str) -> None:
-    # On a full disk SQLite has rolled back already.
-    if connection.in_transaction:
-        connection.execute(how)

@@ -54,10 +54,15 @@ class Runs:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def new_run_id(self) -> str:
-        """Return an unused ID such as ``00017-3fa9c2``: it sorts by age, its number is enough."""
+    def new_run_id(self, tx: Transaction | None = None) -> str:
+        """Return an unused ID such as ``00017-3fa9c2``: it sorts by age.
+
+        Asked for within the transaction that creates the run, its number is
+        that of no other run.
+        """
+        connection = tx.connection if tx is not None else self._home.connection()
         query = "SELECT max(CAST(run_id AS INTEGER)) FROM runs"
-        newest = self._home.connection().execute(query).fetchone()[0] or 0
+        newest = connection.execute(query).fetchone()[0] or 0
         return f"{newest + 1:05d}-{secrets.token_hex(3)}"
 
     def get(self, run_id: str, tx: Transaction | None = None) -> Run:
@@ -70,6 +75,12 @@ class Runs:
         if row is None:
             raise UsageError("there is no such run", where=run_id, hint="See `harness list`.")
         return _run(row)
+
+    def count(self, run_id: str) -> int:
+        """Return the number of events of a run; cheap enough to ask several times a second."""
+        query = "SELECT count FROM runs WHERE run_id = ?"
+        row = self._home.connection().execute(query, (run_id,)).fetchone()
+        return int(row[0]) if row else 0
 
     def find(self, prefix: str) -> Run:
         """Return the run whose ID starts with ``prefix`` or has it as its number.
@@ -119,7 +130,8 @@ class Runs:
                 raise UsageError(
                     f"process {run.owner.pid} works on this run",
                     where=run_id,
-                    hint=f"Watch it with `harness events {run_id} --follow`.",
+                    hint=f"Watch it with `harness events {run_id} --follow`, or stop it with"
+                    f" `harness pause {run_id}`.",
                 )
             open_tx.execute("UPDATE runs SET owner = ? WHERE run_id = ?", (me.to_text(), run_id))
         return me
