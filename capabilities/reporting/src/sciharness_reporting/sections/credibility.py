@@ -35,7 +35,7 @@ def doubts(formulas: Formulas | None) -> tuple[str, ...]:
     found = [clean(one, 400) for one in texts(tests.get("findings"))]
     if share is not None and share < _RARE:
         searches = _searches(share, whole(formulas.plain.get("stability_runs")))
-        found.insert(0, f"Its structure came back in {searches}: the data do not single it out.")
+        found.insert(0, f"The structure came back in {searches}: the data do not single it out.")
     return tuple(found)
 
 
@@ -82,7 +82,7 @@ def _search(formulas: Formulas) -> Iterator[Line]:
     if evaluations := whole(search.get("evaluations")):
         engine = label(search.get("engine"))
         by = f" by {engine}" if engine else ""
-        yield f"The search tried {count(evaluations, 'evaluation')}{by}{_ended(formulas)}."
+        yield f"The search used {count(evaluations, 'evaluation')}{by}{_ended(formulas)}."
     elif formulas.stop_reason:
         yield f"The search ended{_ended(formulas).removeprefix(' and ended')}."
 

@@ -53,9 +53,10 @@ def _of_formula(story: Story) -> Iterator[Line]:
     if formulas is None or formulas.choice is None:
         return
     yield "A formula that fits is not thereby the mechanism; others in the table may fit as well."
-    if formulas.choice.domain:
+    said_by_card = bool(texts(story.findings.cards.get(formulas.step, {}).get("limits")))
+    if formulas.choice.domain and not said_by_card:
         yield "Outside the valid domain the formula extrapolates, and no value above covers that."
-    if any(one.low is not None for one in formulas.choice.constants):
+    if any(one.low is not None for one in formulas.choice.constants) and not said_by_card:
         yield "Intervals of constants hold if the formula's form is right; they do not test it."
     if formulas.stop_reason in {"time_limit", "cancelled"}:
         yield (

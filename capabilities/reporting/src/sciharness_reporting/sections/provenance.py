@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from sciharness_reporting.document import (
@@ -54,13 +55,18 @@ def _identity(run: Run) -> Block | None:
     digest = label(run.value("contract_digest"), 80)
     known: list[tuple[str, Line]] = [
         ("Run", Code(run.run_id) if run.run_id else ""),
-        ("Started", label(run.value("created"))),
+        ("Started", _moment(label(run.value("created")))),
         ("Seed", str(run.seed) if run.seed is not None else ""),
         ("Contract digest", Code(digest) if digest else ""),
         ("Label isolation", _ISOLATION.get(run.isolation, run.isolation)),
     ]
     pairs = tuple((name, line) for name, line in known if line)
     return Facts(pairs) if pairs else None
+
+
+def _moment(text: str) -> str:
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z", text)
+    return f"{found[1]} {found[2]} UTC" if found else text
 
 
 def _inputs(run: Run) -> Iterator[tuple[Line, ...]]:

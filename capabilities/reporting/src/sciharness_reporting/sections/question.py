@@ -28,35 +28,31 @@ _DELIMITERS = MappingProxyType({",": "comma", ";": "semicolon", "\t": "tab", " "
 def question(story: Story) -> Section | None:
     """Return the questions of the contract, the rows, and a summary of each column."""
     questions = Bullets(story.run.questions) if story.run.questions else None
-    rows = [_rows(sealed) for sealed in story.run.sealed]
+    given = {label(one.get("name")): one for one in objects(story.run.value("inputs"))}
+    rows = [
+        Facts((*_rows(sealed), *_found(given.get(sealed.input, {})))) for sealed in story.run.sealed
+    ]
     notes = [Paragraph(gap, "warn") for gap in story.gaps]
     summary = _columns(story.visible) if story.visible is not None else None
-    found = [*rows, *_found(story), *notes, summary]
     title = "Question and data" if questions else "Data"
-    return section("data", title, questions, *found)
+    return section("data", title, questions, *rows, *notes, summary)
 
 
-def _rows(sealed: Sealed) -> Block:
-    pairs: list[tuple[str, Line]] = [
-        ("Input", Code(sealed.input)),
-        ("Target", (Code(sealed.target), f" ({sealed.reason})" if sealed.reason else "")),
-        ("Visible rows", f"{sealed.rows_train:,}, for the search and for validation"),
-    ]
+def _rows(sealed: Sealed) -> Iterator[tuple[str, Line]]:
+    yield "Input", Code(sealed.input)
+    yield "Target", (Code(sealed.target), f" ({sealed.reason})" if sealed.reason else "")
+    yield "Visible rows", f"{sealed.rows_train:,}, for the search and for validation"
     if sealed.rows_verification:
-        pairs.append(("Verification rows", f"{sealed.rows_verification:,}, shown to no search"))
-    pairs.append(("Sealed rows", f"{sealed.rows_final:,}, labels kept away until the end"))
+        yield "Verification rows", f"{sealed.rows_verification:,}, shown to no search"
+    yield "Sealed rows", f"{sealed.rows_final:,}, labels kept away until the end"
     if sealed.split:
-        pairs.append(("Split", sealed.split))
-    return Facts(tuple(pairs))
+        yield "Split", sealed.split
 
 
-def _found(story: Story) -> Iterator[Block]:
-    """Yield how each table was read, what was left out, and columns that are no features."""
-    for given in objects(story.run.value("inputs")):
-        facts = mapping(mapping(given.get("sealed")).get("facts"))
-        pairs = (*_reading(facts), *_other_columns(mapping(given.get("table"))))
-        if pairs:
-            yield Facts(pairs)
+def _found(given: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
+    """Yield how a table was read, what was left out, and columns that are no features."""
+    yield from _reading(mapping(mapping(given.get("sealed")).get("facts")))
+    yield from _other_columns(mapping(given.get("table")))
 
 
 def _reading(facts: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
