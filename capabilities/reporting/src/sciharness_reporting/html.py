@@ -112,8 +112,9 @@ def _verdict(block: Verdict) -> str:
 
 def _formula(block: Formula) -> str:
     caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
+    typeset = f'<div class="typeset" tabindex="0">{block.mathml}</div>' if block.mathml else ""
     return (
-        f'<figure class="formula"><div class="typeset" tabindex="0">{block.mathml}</div>'
+        f'<figure class="formula">{typeset}'
         f'<pre tabindex="0"><code>{escape(block.text)}</code></pre>{caption}</figure>'
     )
 
