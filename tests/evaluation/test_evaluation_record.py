@@ -133,7 +133,7 @@ def test_describing_the_plugin_loads_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_two_million_rows_take_seconds(judge: Judge) -> None:
+def test_large_tables_are_judged_in_full(judge: Judge) -> None:
     predicted, true = rows(200_000)
 
     judged = judge("regression", predicted, true, last_query=True)
