@@ -8,17 +8,31 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-# An absolute path of two or more parts, POSIX or Windows, up to a quote, space or bracket.
-_PATH = re.compile(r"(?<![\w/.<])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'\"<>:,;()\[\]{}|]+){2,}")
+# An absolute path of two or more parts, POSIX or Windows: in quotes as a whole, else up to a
+# quote, space or bracket. Addresses in the web are none.
+_QUOTED = re.compile(r"(?<=(['\"]))(?:file:)?(?:[A-Za-z]:)?[/\\][^'\"\n]*(?=\1)")
+_PATH = re.compile(
+    r"(?<![\w/.<])(?<!http:)(?<!https:)(?:[A-Za-z]:)?[/\\]*"
+    r"(?:[/\\][^\s/\\'\"<>:,;()\[\]{}|]+){2,}"
+)
 _SHORT_NAMES = frozenset({"root", "user", "localhost", "vm", "box", "host"})
 
 
 def redact(text: str) -> str:
-    """Return ``text`` with absolute paths cut to their last part and names replaced."""
-    shown = _PATH.sub(lambda found: "<path>/" + re.split(r"[/\\]", found.group())[-1], text)
+    """Return ``text`` with absolute paths cut to their last part and names replaced.
+
+    >>> redact("cannot open '/srv/my data/a b.csv' or file:///srv/data/c.csv")
+    "cannot open '<path>/a b.csv' or file:<path>/c.csv"
+    """
+    shown = _PATH.sub(_last_part, _QUOTED.sub(_last_part, text))
     for name, word in _names():
         shown = re.sub(rf"\b{re.escape(name)}\b", word, shown)
     return shown
+
+
+def _last_part(found: re.Match[str]) -> str:
+    _, *parts = re.split(r"[/\\]+", found.group())
+    return f"<path>/{parts[-1]}" if len(parts) > 1 else found.group()
 
 
 def redact_all(value: Any) -> Any:  # Any: JSON values
