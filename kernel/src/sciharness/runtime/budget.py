@@ -83,4 +83,5 @@ class Budget:
 def _plain(amount: float | None) -> float | int | None:
     if amount is None:
         return None
-    return int(amount) if float(amount).is_integer() else amount
+    whole = float(amount).is_integer() and abs(amount) < 2**53  # beyond, JSON has no exact integers
+    return int(amount) if whole else amount
