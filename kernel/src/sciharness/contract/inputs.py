@@ -20,6 +20,7 @@ from sciharness.errors import DataError
 MAX_DEPTH = 32
 MAX_PATH_BYTES = 1024
 
+_ABSENT = "no such file or folder"
 _FOLDER_ROLES = ("context_data", "reference_solver", "predictor", "other", "lattice")
 
 
@@ -60,7 +61,7 @@ def input_facts(name: str, path: Path) -> InputFacts:
         else:
             raise DataError("neither a regular file nor a folder", where=path.name)
     except FileNotFoundError:
-        raise DataError("no such file or folder", where=path.name) from None
+        raise DataError(_ABSENT, where=path.name) from None
     except (OSError, ValueError) as fault:
         said = getattr(fault, "strerror", None) or str(fault)
         raise DataError(f"cannot be read: {said}", where=path.name) from fault
@@ -79,7 +80,7 @@ def check_file(
             raise DataError("an absolute path", where=source.name)
         facts = input_facts(item.name, source)
     except DataError as fault:
-        hint = _nearest_file(source) if not source.exists() else ""
+        hint = _nearest_file(source) if fault.message == _ABSENT else ""
         found = f"{describe(item.path).removeprefix('the text ')}: {fault.message}"
         findings.problem(
             (*path, "path"), kind="data", found=found, expected="a file or folder", hint=hint
