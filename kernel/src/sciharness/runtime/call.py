@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from sciharness.contract.artifact_types import type_of_file
+from sciharness.contract.artifact_types import DIRECTORY_BUNDLE, type_of_file
 from sciharness.contract.findings import nearest, raise_for
 from sciharness.contract.read import read_input
 from sciharness.contract.records import ContractInput
@@ -29,6 +29,7 @@ from sciharness.store.home import Home
 from sciharness.tables import check_table, split_labels
 from sciharness.workers.pool import Job, JobResult, Workers
 
+_TABLES = frozenset({"DATASET", "labelled_table", "table"})
 _EVALUATOR_INPUTS = (InputSpec("predictor", ("predictor",)), InputSpec("data", ("labelled_table",)))
 
 
@@ -80,6 +81,7 @@ def call_capability(
     """
     lease = Plugins(home).lease(name)
     request = _request(lease.operation, values, workers)
+    _check_out(out)
     scratch = Path(tempfile.mkdtemp(prefix="call-", dir=home.temporary))
     try:
         inputs = _inputs(lease.operation, given, scratch)
@@ -158,7 +160,9 @@ def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> 
 
 def _one_input(spec: InputSpec, given: Given) -> Input:
     path = _existing(spec.name, given.path)
-    kind = "directory_bundle" if path.is_dir() else type_of_file(path.name)
+    kind = DIRECTORY_BUNDLE if path.is_dir() else type_of_file(path.name)
+    if kind == DIRECTORY_BUNDLE and spec.types and set(spec.types) <= _TABLES:
+        raise DataError("is a folder", where=f"{spec.name}={given.path}", hint="Name a table file.")
     if kind != "DATASET":
         return Input(name=spec.name, path=path, type=kind)
     role = "labelled_table" if _labelled(spec, given) else "table"
@@ -245,6 +249,14 @@ def _card(path: Path) -> Mapping[str, Any]:  # Any: JSON values
 def _folder(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a place for results where nothing could be written, before anything runs."""
+    place = next((one for one in (out, *out.absolute().parents) if one.exists()), out)
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        reason = "cannot be written" if place.is_dir() else "is no folder"
+        raise UsageError(reason, where=f"--out {place}", hint="Choose another folder.")
 
 
 def _deliver(result: JobResult, out: Path) -> tuple[Mapping[str, str], ...]:
