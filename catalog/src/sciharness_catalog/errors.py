@@ -57,6 +57,8 @@ class ContractError(HarnessError):
 class RequestError(ContractError):
     """The parameters of an operation do not fit its request schema."""
 
+    kind = "request"
+
 
 class DataError(HarnessError):
     """An input file is refused."""
