@@ -30,6 +30,7 @@ from sciharness.tables import check_table, split_labels
 from sciharness.workers.pool import Job, JobResult, Workers
 
 _TABLES = frozenset({"DATASET", "labelled_table", "table"})
+TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".parquet"})
 _EVALUATOR_INPUTS = (InputSpec("predictor", ("predictor",)), InputSpec("data", ("labelled_table",)))
 
 
@@ -163,11 +164,19 @@ def _one_input(spec: InputSpec, given: Given) -> Input:
     kind = DIRECTORY_BUNDLE if path.is_dir() else type_of_file(path.name)
     if kind == DIRECTORY_BUNDLE and spec.types and set(spec.types) <= _TABLES:
         raise DataError("is a folder", where=f"{spec.name}={given.path}", hint="Name a table file.")
-    if kind != "DATASET":
-        return Input(name=spec.name, path=path, type=kind)
+    if kind != "DATASET" or not (_reads_tables(spec) and _is_table(path, given)):
+        return Input(name=spec.name, path=path, type=spec.types[0] if spec.types else kind)
     role = "labelled_table" if _labelled(spec, given) else "table"
     item = read_input({"name": "data", "path": str(path), "role": role, **given.fields})
     return _table_input(spec.name, path, item)
+
+
+def _reads_tables(spec: InputSpec) -> bool:
+    return not spec.types or not {"DATASET", "labelled_table", "table"}.isdisjoint(spec.types)
+
+
+def _is_table(path: Path, given: Given) -> bool:
+    return bool(given.fields) or path.suffix.lower() in TABLE_SUFFIXES
 
 
 def _labelled(spec: InputSpec, given: Given) -> bool:
