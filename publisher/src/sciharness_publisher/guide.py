@@ -64,7 +64,7 @@ def usage_guide(model: Model, card: Card) -> str:
         target=_plain(model.target),
         what=model.describe(),
         columns="\n".join(map(_column, model.columns)) or "The model uses no column.",
-        outputs="\n".join(_outputs(model)),
+        outputs="\n".join(_outputs(model, card)),
         domain=f"Ranges of the training data, ends included. {rule}",
         ranges="\n".join(map(_range, model.columns)),
         fallback=_FALLBACK[model.out_of_domain],
@@ -72,13 +72,28 @@ def usage_guide(model: Model, card: Card) -> str:
     ).rstrip() + "\n"  # fmt: skip
 
 
-def _outputs(model: Model) -> list[str]:
+def _outputs(model: Model, card: Card) -> list[str]:
+    found = _class_outputs(model, card) if card.classes else _number_outputs(model)
+    domain = "- `in_domain`: 1 if every column lies in its range below, else 0"
+    return ["- `sample_id`: the row's name", *found, domain]
+
+
+def _number_outputs(model: Model) -> list[str]:
     unit = f" in {model.unit}" if model.unit else ""
-    lines = ["- `sample_id`: the row's name", f"- `prediction`: {_plain(model.target)}{unit}"]
+    lines = [f"- `prediction`: {_plain(model.target)}{unit}"]
     if model.interval:
         share = f"{100 * model.interval.level:g} %"
         lines.append(f"- `lower`, `upper`: a band that held {share} of rows kept from the fit")
-    return [*lines, "- `in_domain`: 1 if every column lies in its range below, else 0"]
+    return lines
+
+
+def _class_outputs(model: Model, card: Card) -> list[str]:
+    names = [f"`{_plain(name)}`" for name in card.classes]
+    chance = names[1] if len(names) == 2 else "the predicted class"
+    return [
+        f"- `prediction`: {_plain(model.target)}, one of {', '.join(names)}",
+        f"- `probability`: how probable {chance} is, 0 to 1",
+    ]
 
 
 def _column(column: Column) -> str:

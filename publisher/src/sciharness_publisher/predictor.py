@@ -47,13 +47,33 @@ class Model(Protocol):
     model.json beside the common fields.
     """
 
-    target: str
-    unit: str | None
-    columns: tuple[Column, ...]
-    out_of_domain: Literal["flag", "refuse"]
-    interval: Interval | None
-    kind: str
-    inference: str
+    @property
+    def target(self) -> str:
+        """Name of the predicted column."""
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of the predicted column."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The input columns."""
+
+    @property
+    def out_of_domain(self) -> Literal["flag", "refuse"]:
+        """What is done with a row outside the training ranges."""
+
+    @property
+    def interval(self) -> Interval | None:
+        """The band around predictions, if one is known."""
+
+    @property
+    def kind(self) -> str:
+        """The family's word in model.json."""
+
+    @property
+    def inference(self) -> str:
+        """Name of the inference part."""
 
     def payload(self) -> Json:
         """Return the fields of model.json that are this family's own."""
@@ -67,7 +87,7 @@ class FormulaModel:
     """A formula over the symbols of its columns, in the grammar of the expression module."""
 
     target: str
-    columns: tuple[Column, ...] = field(converter=tuple)
+    columns: tuple[Column, ...]
     formula: str
     unit: str | None = None
     out_of_domain: Literal["flag", "refuse"] = "flag"
@@ -89,9 +109,9 @@ class LinearModel:
     """Intercept plus coefficient times column, one coefficient per column in order."""
 
     target: str
-    columns: tuple[Column, ...] = field(converter=tuple)
+    columns: tuple[Column, ...]
     intercept: float
-    coefficients: tuple[float, ...] = field(converter=tuple)
+    coefficients: tuple[float, ...]
     unit: str | None = None
     out_of_domain: Literal["flag", "refuse"] = "flag"
     interval: Interval | None = None
@@ -128,11 +148,11 @@ class Card:
 
     training_sha256: str
     seed: int
-    metrics: tuple[CardMetric, ...] = field(default=(), converter=tuple)
+    metrics: tuple[CardMetric, ...] = ()
     versions: Mapping[str, str] = field(factory=dict)
-    limits: tuple[str, ...] = field(default=(), converter=tuple)
+    limits: tuple[str, ...] = ()
     task: Literal["regression", "classification"] = "regression"
-    classes: tuple[str, ...] = field(default=(), converter=tuple)
+    classes: tuple[str, ...] = ()
 
 
 def write_predictor(context: Context, model: Model, card: Card) -> None:
@@ -145,7 +165,7 @@ def write_predictor(context: Context, model: Model, card: Card) -> None:
         ValueError: a value is not finite, so it cannot stand in JSON.
     """
     texts = {
-        ("model.json", "model"): _json(model_document(model, card)),
+        ("model.json", "model"): _line_by_line(model_document(model, card)),
         ("inference.py", "inference.source.python"): inference_source(model.inference),
         ("model_card.json", "model_card"): _json(card_document(model, card)),
         ("minimal_example.py", "MINIMAL_EXAMPLE"): minimal_example(model),
@@ -161,7 +181,7 @@ def model_document(model: Model, card: Card) -> Json:
         "schema": MODEL_SCHEMA,
         "kind": model.kind,
         "task": card.task,
-        "target": {"name": model.target, "unit": model.unit},
+        "target": {"name": model.target, "unit": model.unit, "classes": list(card.classes)},
         "columns": [
             {"name": column.name, "symbol": column.symbol, "unit": column.unit,
              "min": column.minimum, "max": column.maximum}
@@ -191,6 +211,24 @@ def card_document(model: Model, card: Card) -> Json:
         "versions": dict(sorted(card.versions.items())),
         "limits": list(card.limits),
     }  # fmt: skip
+
+
+def _line_by_line(document: Json) -> str:
+    """Return JSON with one line per field, and per entry of a list of lists or objects.
+
+    A model may hold a million numbers: one a line would be slow, and no help to a reader.
+    """
+    return "{\n" + ",\n".join(f"  {_compact(k)}: {_field(v)}" for k, v in document.items()) + "\n}\n"
+
+
+def _field(value: Any) -> str:  # Any: a JSON value
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return "[\n    " + ",\n    ".join(map(_compact, value)) + "\n  ]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:  # Any: a JSON value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _json(document: Json) -> str:

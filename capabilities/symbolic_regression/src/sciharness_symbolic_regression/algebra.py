@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable
 from fractions import Fraction
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number
-
 from sciharness_symbolic_regression.forms import (
     ONE,
     Base,

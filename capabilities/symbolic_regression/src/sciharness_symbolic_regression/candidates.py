@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
-from sciharness_publisher.expression import Expression, complexity, parse
 
+from sciharness_publisher.expression import Expression, complexity, parse
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.fitting import HUBER, fit, robust_scale, values
 from sciharness_symbolic_regression.forms import Sum, nests_functions, shape
@@ -23,7 +23,6 @@ FIRST_ITERATIONS = 12
 FULL_LOOK_ROWS = 20_000  # rows on which the promising ones are fitted and compared
 PER_COMPLEXITY = 2
 NEAR_BEST = 1.5  # reductions start from front members with at most this times the best error
-TINY = 1e-300
 
 
 @frozen(eq=False)
@@ -75,7 +74,7 @@ class Limits:
 
     max_complexity: int
     nested: bool = False
-    rounds: int = 2
+    rounds: int = 6
 
     def allow(self, form: Sum) -> bool:
         """Whether a formula is within the limits."""
@@ -95,20 +94,28 @@ def gather(
     look = rows.thinned(FIRST_LOOK_ROWS, seed)
     pool: dict[str, Candidate] = {}
     _add(pool, [parse(text) for text in texts], look, limits)
+    reduced: set[str] = set()
     for _ in range(limits.rounds):
-        near = worth_reducing(pool.values())
-        trees = [tree for candidate in near for tree in reductions(tree_of(candidate.form))]
+        near = worth_reducing(pool.values(), look)
+        trees = [
+            tree
+            for candidate in near
+            if candidate.shape not in reduced
+            for tree in reductions(tree_of(candidate.form))
+        ]
+        reduced.update(candidate.shape for candidate in near)
         _add(pool, trees, look, limits)
     full = rows.thinned(FULL_LOOK_ROWS, seed)
     found = [candidate_of(candidate.form, full) for candidate in promising(pool.values())]
     return distinct([candidate for candidate in found if candidate is not None], full)
 
 
-def worth_reducing(candidates: Iterable[Candidate]) -> list[Candidate]:
+def worth_reducing(candidates: Iterable[Candidate], rows: Rows) -> list[Candidate]:
     """Return the front members whose validation error is within a factor of the best one's."""
-    members = front(candidates)
+    members = front(candidates, rows)
     best = min((candidate.validation_error for candidate in members), default=0.0)
-    return [one for one in members if one.validation_error <= NEAR_BEST * best + TINY]
+    limit = NEAR_BEST * max(best, rows.validation.noise_floor)
+    return [one for one in members if one.validation_error <= limit]
 
 
 def candidate_of(form: Sum, rows: Rows, iterations: int = 40) -> Candidate | None:
@@ -161,11 +168,15 @@ def distinct(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ..
     return tuple(candidate for candidate, _ in kept)
 
 
-def front(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return those that no simpler candidate equals or beats on the training rows."""
+def front(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ...]:
+    """Return those that no simpler candidate equals or beats on the training rows.
+
+    Errors below what double precision can tell apart count as equal.
+    """
+    floor = rows.train.noise_floor
     best: list[Candidate] = []
     for candidate in sorted(candidates, key=lambda one: (one.complexity, one.train_error)):
-        if not best or candidate.train_error < best[-1].train_error:
+        if not best or max(candidate.train_error, floor) < best[-1].train_error:
             best.append(candidate)
     return tuple(best)
 

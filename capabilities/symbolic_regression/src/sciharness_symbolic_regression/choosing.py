@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -13,26 +14,34 @@ from sciharness_symbolic_regression.forms import ONE, Base, Function, Product, S
 from sciharness_symbolic_regression.sample import Array, Sample
 
 RULE = (
-    "smallest complexity whose validation error is within one standard error of the smallest; "
-    "the standard error is that of the row-by-row difference to the best candidate. Constants "
-    "are fitted on training rows only. Left out before: formulas that are undefined or change "
-    "sign in a denominator between the rows."
+    "smallest n log(mean loss) + complexity log(n) over all n visible rows (an information "
+    "criterion that counts nodes) among the formulas whose validation error is within two "
+    "standard errors of the smallest one. Constants are fitted on training rows only; the "
+    "standard error is that of the row-by-row difference to the best formula. Left out before: "
+    "formulas that are undefined, or have a denominator that changes sign, between the rows."
 )
+STANDARD_ERRORS = 2.0
 PROBES = 2000
 
 
 def choose(candidates: Sequence[Candidate], rows: Rows) -> int:
     """Return the index of the chosen candidate by :data:`RULE`; at least one is given."""
     best = min(candidates, key=lambda one: (one.validation_error, one.complexity))
-    ranked = sorted(
-        range(len(candidates)),
-        key=lambda i: (candidates[i].complexity, candidates[i].validation_error),
-    )
     floor = rows.validation.noise_floor
-    for index in ranked:
-        if _is_as_good(candidates[index], best, floor):
-            return index
-    return ranked[-1]
+    good = [i for i, one in enumerate(candidates) if _is_as_good(one, best, floor)]
+    return min(good, key=lambda i: (score(candidates[i], floor), candidates[i].complexity))
+
+
+def score(candidate: Candidate, floor: float) -> float:
+    """Return the information criterion of :data:`RULE`; losses below ``floor`` squared are equal.
+
+    Differences between candidates matter, not the value.
+    """
+    count = len(candidate.train) + len(candidate.validation)
+    loss = float(candidate.train.sum() + candidate.validation.sum()) / count
+    return count * 2 * math.log(max(math.sqrt(loss), floor)) + candidate.complexity * math.log(
+        count
+    )
 
 
 def _is_as_good(candidate: Candidate, best: Candidate, floor: float) -> bool:
@@ -40,7 +49,7 @@ def _is_as_good(candidate: Candidate, best: Candidate, floor: float) -> bool:
         return True
     more = candidate.validation - best.validation
     deviation = float(more.std(ddof=1)) if len(more) > 1 else 0.0
-    return float(more.mean()) <= deviation / np.sqrt(len(more))
+    return float(more.mean()) <= STANDARD_ERRORS * deviation / math.sqrt(len(more))
 
 
 def is_sound(form: Sum, probes: Sample) -> bool:

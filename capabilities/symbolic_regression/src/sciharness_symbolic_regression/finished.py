@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from attrs import frozen
+
 from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.expression import complexity, names_in, render
 from sciharness_publisher.predictor import (
@@ -21,7 +22,6 @@ from sciharness_publisher.predictor import (
     Interval,
     write_predictor,
 )
-
 from sciharness_symbolic_regression.candidates import Rows
 from sciharness_symbolic_regression.choosing import RULE
 from sciharness_symbolic_regression.credibility import BAND_LEVEL, LEVEL, Pattern, band, pattern
@@ -187,19 +187,19 @@ def _model(finished: Finished) -> FormulaModel:
 
 def _card(finished: Finished, found: Pattern) -> Card:
     best = finished.best
-    metrics = [
+    metrics = (
         *(CardMetric(k, v, "training", finished.rows.train.rows) for k, v in best.train.items()),
         *(
             CardMetric(k, v, "validation", finished.rows.validation.rows)
             for k, v in best.validation.items()
         ),
-    ]
+    )
     return Card(
         _sha256(finished.data.path),
         finished.context.seed,
         metrics,
         _versions(),
-        _limits(finished, found),
+        tuple(_limits(finished, found)),
     )
 
 
@@ -243,7 +243,7 @@ def _doubts(finished: Finished) -> list[str]:
     if not names_in(best.tree):
         found.append("No formula predicts the validation rows better than the mean does.")
     elif not _beats_linear(finished):
-        found.append("The formula is no better on the validation rows than the linear fit.")
+        found.append("A linear fit predicts the validation rows as well.")
     share = best.returned.share
     if share is not None and share < 0.5:
         found.append(

@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 
 from attrs import define
+
 from sciharness import read_table
 from sciharness.plugin import Context, Outcome
 from sciharness_publisher.expression import render
-
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
-from sciharness_symbolic_regression.choosing import choose, sound_only
+from sciharness_symbolic_regression.choosing import choose, score, sound_only
 from sciharness_symbolic_regression.credibility import intervals
 from sciharness_symbolic_regression.engines import engine_named
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
@@ -34,6 +34,7 @@ from sciharness_symbolic_regression.searching import (
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
 from sciharness_symbolic_regression.written import tree_of
 
+REDUCTION_ROUNDS = 6
 REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
 SEARCH_PART, STABILITY_PART = 0.7, 0.9  # of a time limit, when these steps have to end
 AFTER_CHOICE, AFTER_STABILITY = 0.78, 0.95
@@ -95,7 +96,7 @@ def _search(
 
 def _limits(request: SearchRequest, hurried: bool) -> Limits:
     """Return the limits; a cancelled run has two seconds left, so nothing is taken apart."""
-    return Limits(request.max_complexity, request.nested, rounds=0 if hurried else 2)
+    return Limits(request.max_complexity, request.nested, rounds=0 if hurried else REDUCTION_ROUNDS)
 
 
 def _candidates(
@@ -104,7 +105,7 @@ def _candidates(
     """Return the sound members of the front; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
     seed = derived_seed(seed, 7)
-    members = front(gather([*texts, *found.formulas], rows, limits, seed))
+    members = front(gather([*texts, *found.formulas], rows, limits, seed), rows)
     return sound_only(members, rows, seed)
 
 
@@ -168,4 +169,5 @@ def _formula(
         scores(member.form, rows.train),
         scores(member.form, rows.validation),
         returns(form, again, everywhere, rows.loss),
+        score(member, rows.validation.noise_floor),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
-
 from sciharness_symbolic_regression.request import SearchRequest
 
 MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")

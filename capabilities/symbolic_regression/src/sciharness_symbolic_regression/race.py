@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import define, field, frozen
@@ -185,7 +186,7 @@ def _in_child(job: Job, pipe: int, parent: int) -> None:
         try:
             write("done", job(lambda said: write("said", said)))
             status = 0
-        except Exception:  # whatever an engine raises is this job's result
+        except Exception:  # noqa: BLE001  whatever an engine raises is this job's result
             write("failed", traceback.format_exc(limit=-8))
     finally:
         os._exit(status)
@@ -220,10 +221,10 @@ def _one_after_another(
             results.append(Result("skipped"))
             continue
         try:
-            value = job(lambda said, index=index: news(index, said))
+            value = job(partial(news, index))
             results.append(Result("done", value))
             news(index, value)
-        except Exception:  # as in a child
+        except Exception:  # noqa: BLE001  as in a child
             results.append(Result("failed", None, traceback.format_exc(limit=-8)))
         if enough(results):
             return results

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from attrs import evolve
+
 from sciharness_publisher.expression import Binary, Call, Expression, Negative, Number
 
 NEAR_EXPONENT = 0.2

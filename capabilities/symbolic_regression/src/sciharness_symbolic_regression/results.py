@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from attrs import asdict, frozen
+
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import (
     Expression,
@@ -15,7 +16,6 @@ from sciharness_publisher.expression import (
     python_source,
     render,
 )
-
 from sciharness_symbolic_regression.credibility import Constant, Pattern
 from sciharness_symbolic_regression.forms import Sum, shape
 from sciharness_symbolic_regression.measures import Array, measures
@@ -33,7 +33,8 @@ class Formula:
     """A formula to show: constants fitted on all visible rows, metrics as chosen by.
 
     ``judged`` has the constants of the training rows; its metrics are honest
-    on the validation rows. ``form`` has those of all visible rows.
+    on the validation rows. ``form`` has those of all visible rows. ``score`` is
+    the information criterion of the rule; only differences matter.
     """
 
     form: Sum
@@ -42,6 +43,7 @@ class Formula:
     train: Mapping[str, float]
     validation: Mapping[str, float]
     returned: Returned
+    score: float
 
     @property
     def tree(self) -> Expression:
@@ -83,6 +85,7 @@ def candidate_document(formula: Formula, sample: Sample, names: Mapping[str, str
         "stability": formula.returned.share,
         "chosen_again": _share(formula.returned.chosen, formula.returned.runs),
         "structure": shape(formula.form),
+        "score": formula.score,
     }
 
 

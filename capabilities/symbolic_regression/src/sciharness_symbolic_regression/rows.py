@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
-from sciharness.errors import DataError
 
+from sciharness.errors import DataError
 from sciharness_symbolic_regression.candidates import Rows
 from sciharness_symbolic_regression.sample import Sample, derived_seed
 

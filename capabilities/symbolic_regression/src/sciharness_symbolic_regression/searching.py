@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
+
 from sciharness.errors import HarnessError
 from sciharness.plugin import Context
 from sciharness_publisher.expression import parse, render
-
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings
 from sciharness_symbolic_regression.forms import Sum, exponents_in, functions_in, mapped
@@ -43,7 +43,6 @@ class Searched:
     stop_reason: str
     restarts: int
     failed: int
-    exact: bool
 
 
 def plan(request: SearchRequest, engine: str, seed: int) -> tuple[Attempt, ...]:
@@ -117,7 +116,7 @@ def search(
         enough=enough,
         news=teller.hear,
     )
-    return _joined(results, stop.reason())
+    return _joined(results, len(attempts), stop.reason())
 
 
 def job(engine: Engine, sample: Sample, attempt: Attempt) -> Job:
@@ -141,7 +140,7 @@ def _as_json(findings: Findings, ended: bool = False) -> dict[str, Any]:  # Any:
     }
 
 
-def _joined(results: Sequence[Result], stopped: str | None) -> Searched:
+def _joined(results: Sequence[Result], planned: int, stopped: str | None) -> Searched:
     said = [result.value for result in results if result.value is not None]
     failed = [result for result in results if result.state == "failed"]
     if failed and not said and not stopped:
@@ -150,15 +149,13 @@ def _joined(results: Sequence[Result], stopped: str | None) -> Searched:
             where="symbolic_regression.search",
             hint="Run `harness doctor` to see whether the engine works here.",
         )
-    exact = any(value["exact"] for value in said)
-    early = exact and any(result.state in {"ended", "skipped"} for result in results)
+    early = len(results) < planned  # cut short by an exact fit
     return Searched(
         tuple(dict.fromkeys(text for value in said for text in value["formulas"])),
         sum(value["evaluations"] for value in said),
         stopped or ("exact_fit" if early else "max_evaluations"),
         sum(result.state == "done" for result in results),
         len(failed),
-        exact,
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from attrs import evolve, frozen
-from sciharness_publisher.expression import parse, render
 
+from sciharness_publisher.expression import parse, render
 from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.candidates import Limits, front, gather
 from sciharness_symbolic_regression.choosing import choose, sound_only
@@ -115,7 +115,8 @@ def _job(
         part, _ = split(subsample(rows, seed), request.validation, seed, request.loss)
         searched = thinned(part.train, request.search_rows, seed)
         findings = engine.search(searched, attempt, lambda findings: None)
-        members = sound_only(front(gather(findings.formulas, part, limits, seed)), part, seed)
+        found = gather(findings.formulas, part, limits, seed)
+        members = sound_only(front(found, part), part, seed)
         return {
             "formulas": [render(tree_of(member.form)) for member in members],
             "chosen": choose(members, part) if members else 0,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
-from sciharness_publisher.evaluation import FUNCTIONS
 
+from sciharness_publisher.evaluation import FUNCTIONS
 from sciharness_symbolic_regression.forms import (
     Base,
     Exponent,

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number
-
 from sciharness_symbolic_regression.forms import (
     Base,
     Exponent,
@@ -98,7 +98,7 @@ def _base(base: Base) -> Expression:
     return _sum(base, normalised=True)
 
 
-def _sympy(tree, symbols, sympy):  # type: ignore[no-untyped-def]  # sympy is imported lazily
+def _sympy(tree: Expression, symbols: Mapping[str, Any], sympy: Any) -> Any:  # Any: sympy, untyped
     if isinstance(tree, Number):
         return _sympy_number(tree.value, sympy)
     if isinstance(tree, Name):
@@ -116,7 +116,7 @@ def _sympy(tree, symbols, sympy):  # type: ignore[no-untyped-def]  # sympy is im
     )
 
 
-def _sympy_number(value: float, sympy):  # type: ignore[no-untyped-def]  # as above
+def _sympy_number(value: float, sympy: Any) -> Any:  # Any: as above
     near = Fraction(value).limit_denominator(4)
     if float(near) == value and abs(value) <= 12:
         return sympy.Rational(near.numerator, near.denominator)

@@ -33,16 +33,17 @@ def build(model: dict[str, Any]) -> Predict:
         return lambda columns: linear(model, columns)
     if model["kind"] == "formula":
         tree = read_formula(model["formula"])
+        formula(tree, {column["symbol"]: np.zeros(1) for column in model["columns"]})  # refuse now
         return lambda columns: formula(tree, columns)
     raise Refused(f"model: unknown kind {model['kind']!r}")
 
 
 def linear(model: dict[str, Any], columns: Columns) -> np.ndarray:
     """Return intercept plus the sum of coefficient times column."""
-    total = np.float64(model["intercept"])
+    total = np.asarray(model["intercept"], dtype=np.float64)
     for column, coefficient in zip(model["columns"], model["coefficients"], strict=True):
         total = total + np.float64(coefficient) * columns[column["symbol"]]
-    return np.asarray(total)
+    return total
 
 
 def read_formula(text: str) -> ast.expr:
@@ -58,7 +59,8 @@ def read_formula(text: str) -> ast.expr:
 def formula(tree: ast.expr, columns: Columns) -> np.ndarray:
     """Return the values of the formula, shape of the columns, or () without columns."""
     try:
-        return np.asarray(value(tree, columns), dtype=np.float64)
+        with np.errstate(all="ignore"):
+            return np.asarray(value(tree, columns), dtype=np.float64)
     except RecursionError as error:
         raise Refused("model: the formula is nested too deep") from error
 
@@ -74,11 +76,16 @@ def value(node: ast.expr, columns: Columns) -> Any:  # Any: a float64 scalar or 
         return columns[node.id]
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return constant(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-        if node.func.id in FUNCTIONS and not node.keywords:
-            return FUNCTIONS[node.func.id](value(node.args[0], columns))
+    if isinstance(node, ast.Call) and _is_allowed(node):
+        return FUNCTIONS[ast.unparse(node.func)](value(node.args[0], columns))
     found = ast.unparse(node) if isinstance(node, ast.Name | ast.Call) else type(node).__name__
     raise Refused(f"model: the formula holds {found[:80]!r}, which is not allowed")
+
+
+def _is_allowed(call: ast.Call) -> bool:
+    """Whether a call is a known function of one argument."""
+    known = isinstance(call.func, ast.Name) and call.func.id in FUNCTIONS
+    return known and len(call.args) == 1 and not call.keywords
 
 
 def constant(number: Any) -> np.float64:  # Any: int or float, checked by the caller

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -55,9 +55,11 @@ def main(arguments: Sequence[str] | None, build: Callable[[dict[str, Any]], Pred
     part = output.with_name(f"{output.name}.{os.getpid()}.part")
     try:
         model = read_model(Path(options.model))
-        with open(options.input, "rb") as source:
-            with open(part, "w", encoding="utf-8", newline="") as sink:
-                predict_table(model, build(model), source, sink)
+        with (
+            open(options.input, "rb") as source,
+            open(part, "w", encoding="utf-8", newline="") as sink,
+        ):
+            predict_table(model, build(model), source, sink)
         os.replace(part, output)
     except Refused as refusal:
         print(f"inference.py: {refusal}", file=sys.stderr)
@@ -84,23 +86,61 @@ def read_model(path: Path) -> dict[str, Any]:
 def predict_table(model: dict[str, Any], predict: Predict, source: BinaryIO, sink: TextIO) -> None:
     """Read ``source`` piece by piece and write one line per row to ``sink``."""
     table = Table(source, [column["name"] for column in model["columns"]])
-    interval = model.get("interval")
-    sink.write(f"sample_id,prediction,{'lower,upper,' if interval else ''}in_domain\n")
+    sink.write(",".join(["sample_id", *output_columns(model), "in_domain"]) + "\n")
     for first, names, columns in table.pieces():
         inside = check_domain(model, columns, first, len(names))
         by_symbol = {column["symbol"]: columns[column["name"]] for column in model["columns"]}
         with np.errstate(all="ignore"):
-            values = predict(by_symbol) + np.zeros(len(names))
+            values = np.asarray(predict(by_symbol))
+        if values.ndim == 0:  # a formula without columns
+            values = np.full(len(names), values)
         if not np.isfinite(values).all():
             raise Failed(describe_failure(values, columns, first))
-        parts = [values]
-        if interval:
-            parts += [values - interval["half_width"], values + interval["half_width"]]
-        fields = [map(repr, part.tolist()) for part in parts]
         flags = np.where(inside, "1", "0").tolist()
-        lines = map(",".join, zip(names, *fields, flags, strict=True))
+        lines = map(",".join, zip(names, *output_texts(model, values), flags, strict=True))
         sink.write("\n".join(lines) + "\n")
     table.check_names_are_unique()
+
+
+def output_columns(model: dict[str, Any]) -> list[str]:
+    """Return the names of the columns between sample_id and in_domain."""
+    if model["task"] == "classification":
+        return ["prediction", "probability"]
+    return ["prediction", "lower", "upper"] if model.get("interval") else ["prediction"]
+
+
+def output_texts(model: dict[str, Any], values: np.ndarray) -> list[Iterable[str]]:
+    """Return the fields of these columns for rows of values."""
+    if model["task"] == "classification":
+        chances = probabilities(model["link"], values)
+        classes = [_quote(str(name)) for name in model["target"]["classes"]]
+        shown = chances[:, 1] if len(classes) == 2 else chances.max(axis=1)
+        best = chances.argmax(axis=1).tolist()
+        return [[classes[place] for place in best], map(repr, shown.tolist())]
+    parts = [values]
+    if interval := model.get("interval"):
+        parts += [values - interval["half_width"], values + interval["half_width"]]
+    return [map(repr, part.tolist()) for part in parts]
+
+
+def probabilities(link: str, values: np.ndarray) -> np.ndarray:
+    """Return probabilities (rows, classes) of what a model gives, shape (rows, outputs).
+
+    One output stands for the second of two classes: its probability, or what
+    a ``sigmoid`` makes one of. More outputs are those of all classes:
+    probabilities, or what a ``softmax`` makes some of.
+    """
+    if link == "sigmoid":
+        with np.errstate(over="ignore"):
+            values = 1.0 / (1.0 + np.exp(-values))
+    elif link == "softmax":
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+        values = values / values.sum(axis=1, keepdims=True)
+    elif link != "probability":
+        raise Refused(f"model: unknown link {link!r}")
+    if values.shape[1] == 1:
+        values = np.concatenate([1.0 - values, values], axis=1)
+    return np.clip(values, 0.0, 1.0)
 
 
 def check_domain(model: dict[str, Any], columns: Columns, first: int, rows: int) -> np.ndarray:
@@ -112,8 +152,8 @@ def check_domain(model: dict[str, Any], columns: Columns, first: int, rows: int)
         if model["out_of_domain"] == "refuse" and not good.all():
             row = int(np.argmin(good))
             raise Refused(
-                f"row {first + row + 1}, column {column['name']!r}: {float(values[row])!r} is outside "
-                f"the training range {column['min']!r} .. {column['max']!r}"
+                f"row {first + row + 1}, column {column['name']!r}: {float(values[row])!r} is "
+                f"outside the training range {column['min']!r} .. {column['max']!r}"
             )
         inside &= good
     return inside
@@ -121,7 +161,7 @@ def check_domain(model: dict[str, Any], columns: Columns, first: int, rows: int)
 
 def describe_failure(values: np.ndarray, columns: Columns, first: int) -> str:
     """Name the first row without a finite prediction, and its inputs."""
-    row = int(np.argmin(np.isfinite(values)))
+    row = int(np.argmin(np.isfinite(values.reshape(len(values), -1)).all(axis=1)))
     inputs = ", ".join(f"{name}={float(column[row])!r}" for name, column in columns.items())
     return f"row {first + row + 1}: the model has no finite prediction there ({inputs})"
 
@@ -236,8 +276,10 @@ class Table:
                 if len(rows) == PIECE_ROWS:
                     yield list(zip(*rows, strict=True))
                     rows = []
-        except (csv.Error, UnicodeDecodeError) as error:
+        except csv.Error as error:
             raise Refused(f"row {self._row + len(rows) + 1}: {error}") from error
+        except UnicodeDecodeError as error:
+            raise Refused(f"after row {self._row + len(rows)}: not UTF-8") from error
         if rows:
             yield list(zip(*rows, strict=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sciharness.errors import HarnessError
-
 from sciharness_symbolic_regression.engines.base import Engine
 
 

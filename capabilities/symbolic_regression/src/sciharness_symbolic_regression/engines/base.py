@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from sciharness_symbolic_regression.sample import Sample
 
@@ -35,7 +35,7 @@ class Findings:
     ``error`` is the best root mean square error relative to the target's spread.
     """
 
-    formulas: tuple[str, ...] = field(default=(), converter=tuple)
+    formulas: tuple[str, ...] = ()
     evaluations: int = 0
     error: float = 1.0
     exact: bool = False

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
+
 from sciharness_publisher.expression import (
     Binary,
     Call,
@@ -24,7 +25,6 @@ from sciharness_publisher.expression import (
     Number,
     render,
 )
-
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
 from sciharness_symbolic_regression.sample import Sample
 
@@ -159,7 +159,7 @@ class _Run:
         return min((1.0 + float(one.GetFitness(0)) for one in front), default=1.0)
 
     def _front(self) -> Findings:
-        formulas = {}
+        formulas: dict[str, None] = {}
         for individual in self._algorithm.BestFront:
             tree = self._read(individual.Genotype)
             if tree is not None:
