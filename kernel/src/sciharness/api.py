@@ -38,7 +38,7 @@ def run(
     Raises:
         HarnessError: the contract is refused, or a pin, the record or the holdout is.
     """
-    from sciharness.runtime.control import carry_run
+    from sciharness.runtime.control import Manner, carry_run
     from sciharness.runtime.create import create_run, unfinished_run
     from sciharness.store.home import Home
 
@@ -47,19 +47,18 @@ def run(
         run_id = None if fresh else unfinished_run(opened, contract, tell=tell)
         if run_id is None:
             run_id = create_run(opened, contract, tell=tell)
-        carry_run(
-            opened,
-            run_id,
+        manner = Manner(
             workers=workers or os.cpu_count() or 1,
             spend_holdout=spend_holdout,
             tell=tell,
             hidden=(contract.resolve().parent,),
         )
+        carry_run(opened, run_id, manner)
         return _result(opened.path, run_id)
 
 
 def _result(home: Path, run_id: str) -> Result:
-    from sciharness.runtime.control import view_of
+    from sciharness.runtime.looking import view_of
     from sciharness.store.home import Home
 
     with Home.open(home) as opened:

@@ -38,7 +38,7 @@ def list_runs(ctx: click.Context, json_output: bool) -> None:
 def status(ctx: click.Context, run: str, json_output: bool) -> None:
     """Show where a run stands; exit code 0 whatever its status is."""
     from sciharness.cli.summary import describe
-    from sciharness.runtime.control import view_of
+    from sciharness.runtime.looking import view_of
 
     with opened(ctx) as home:
         view, _ = view_of(home, run)
@@ -55,7 +55,7 @@ def status(ctx: click.Context, run: str, json_output: bool) -> None:
 def show(ctx: click.Context, run: str, json_output: bool) -> None:
     """Show a run: verdicts, formula, metrics, artifacts, budget."""
     from sciharness.cli.summary import describe, formulas_of
-    from sciharness.runtime.control import view_of
+    from sciharness.runtime.looking import view_of
     from sciharness.store.artifacts import ArtifactStore
 
     with opened(ctx) as home:
@@ -119,7 +119,7 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
 
         report = verify_export(path).to_dict()
     else:
-        from sciharness.runtime.control import verify_run
+        from sciharness.runtime.looking import verify_run
 
         with opened(ctx) as home:
             report = verify_run(home, what)
@@ -138,7 +138,7 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
 @click.pass_context
 def export(ctx: click.Context, run: str, out: Path | None, json_output: bool) -> None:
     """Write a run into one folder or ZIP that can be verified anywhere."""
-    from sciharness.runtime.control import export_run
+    from sciharness.runtime.looking import export_run
     from sciharness.store.runs import Runs
 
     with opened(ctx) as home:
@@ -157,7 +157,7 @@ def export(ctx: click.Context, run: str, out: Path | None, json_output: bool) ->
 @click.pass_context
 def report(ctx: click.Context, run: str, open_it: bool, markdown: bool) -> None:
     """Show where the report of a run lies, print it, or open it."""
-    from sciharness.runtime.control import report_file
+    from sciharness.runtime.looking import report_file
 
     with opened(ctx) as home:
         path = report_file(home, run, "report.md" if markdown else "report.html")

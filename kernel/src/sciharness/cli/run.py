@@ -79,8 +79,8 @@ def run(
 @click.pass_context
 def new(ctx: click.Context, contract: Path, json_output: bool) -> None:
     """Create a run without starting it: check, pin, hash and seal the inputs."""
-    from sciharness.runtime.control import view_of
     from sciharness.runtime.create import create_run
+    from sciharness.runtime.looking import view_of
 
     with opened(ctx) as home:
         run_id = create_run(home, contract, tell=say)
@@ -160,21 +160,14 @@ def carry(
 ) -> int:
     """Carry a run to its end, print it, and return the exit code."""
     from sciharness.cli.summary import advice, describe, exit_code, formulas_of
-    from sciharness.runtime.control import carry_run, view_of
+    from sciharness.runtime.control import Manner, carry_run
+    from sciharness.runtime.looking import view_of
     from sciharness.runtime.signals import stop_on_interrupt
     from sciharness.store.artifacts import ArtifactStore
 
     with stop_on_interrupt(say) as stop:
-        carry_run(
-            home,
-            run_id,
-            workers=workers,
-            spend_holdout=spend_holdout,
-            tell=say,
-            stop=stop,
-            hidden=hidden,
-            export_to=export_to,
-        )
+        manner = Manner(workers, spend_holdout, say, stop, hidden)
+        carry_run(home, run_id, manner, export_to=export_to)
     view, state = view_of(home, run_id)
     code = exit_code(view)
     if json_output:

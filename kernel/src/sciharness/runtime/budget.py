@@ -43,20 +43,34 @@ def reservation(operation: Operation) -> dict[str, float]:
 
 @define
 class Budget:
-    """Limits and use of one run; keys without a limit are counted all the same."""
+    """Limits and use of one run; keys without a limit are counted all the same.
 
-    limits: Mapping[str, float]
+    ``reserved`` is what the running action needs at the least.
+    """
+
+    limits: dict[str, float]
     used: dict[str, float] = field(factory=dict)
+    reserved: dict[str, float] = field(factory=dict)
 
     def settle(self, usage: Mapping[str, float]) -> None:
         """Add what was really used."""
         for key, amount in usage.items():
             self.used[key] = self.used.get(key, 0.0) + amount
 
-    def lacking(self, need: Mapping[str, float]) -> Exhausted | None:
-        """Return the first limit that has no room for ``need``, or ``None``."""
+    def raise_limit(self, key: str, limit: float | None) -> None:
+        """Put a limit in the place of a lower one; ``None`` lifts it."""
+        if limit is None:
+            self.limits.pop(key, None)
+        else:
+            self.limits[key] = limit
+
+    def lacking(self, need: Mapping[str, float], running: float = 0.0) -> Exhausted | None:
+        """Return the first limit that has no room for ``need``, or ``None``.
+
+        ``running`` are seconds that are over but not settled yet.
+        """
         for key, limit in self._limits():
-            used = self.used.get(key, 0.0)
+            used = self.used.get(key, 0.0) + (running if key == "wall_time" else 0.0)
             timed = key in {"wall_time", "cpu_hours", "gpu_hours"}
             full = used >= limit if timed else used + need.get(key, 0.0) > limit
             if full:

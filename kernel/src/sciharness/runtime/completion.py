@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from sciharness.errors import HarnessError
 from sciharness.runtime.budget import Exhausted
 from sciharness.runtime.criteria import TASK_COMPLETION, MetricValue, judge
@@ -12,36 +14,38 @@ from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.state import RunState
 
 
-def close_run(
-    session: Session, exhausted: Exhausted | None, fault: HarnessError | None, message: str
-) -> None:
+@frozen
+class Ending:
+    """How the research part of a run ended, before report and terminal event."""
+
+    exhausted: Exhausted | None = None
+    fault: HarnessError | None = None
+    message: str = ""
+
+
+def close_run(session: Session, ending: Ending) -> None:
     """Judge for the last time and write the terminal event."""
-    state = session.state
+    state, exhausted, fault = session.state, ending.exhausted, ending.fault
     lacking = missing_conditions(state)
     if not lacking and exhausted is None and fault is None:
         _complete(session)
-    verdicts = judge(state.contract.acceptance, state.metrics, state.undefined)
+    verdicts = judge(state.criteria, state.metrics, state.undefined)
     met = all(item.met for item in verdicts)
     status, reason = _status(state, exhausted, fault, lacking, met)
     if status == "failed" and not reason:
-        reason = message
+        reason = ending.message
     body: dict[str, object] = {"status": status, "reason": redact(reason)}
+    body["usage"] = {"wall_time": session.meter.take()}
+    events: list[NewEvent] = []
     if exhausted is not None:
-        session.record(
-            (
-                "BudgetExhausted",
-                {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit},
-            )
-        )
-        body["error"] = _error(
-            "budget", str(exhausted), "Raise the limit in the contract and run it anew."
-        )
+        told = {"key": exhausted.key, "used": exhausted.used, "limit": exhausted.limit}
+        events.append(("BudgetExhausted", told))
+        body["error"] = _error("budget", str(exhausted), _raise_hint(state, exhausted))
     if fault is not None:
         body["error"] = _error(fault.kind, str(fault), fault.hint)
-    events: list[NewEvent] = [("RunFinished", body)]
     if verdicts != state.verdicts:
-        events.insert(0, ("CriteriaJudged", {"verdicts": to_plain(verdicts)}))
-    session.record(*events)
+        events.append(("CriteriaJudged", {"verdicts": to_plain(verdicts)}))
+    session.record(*events, ("RunFinished", body))
 
 
 def foreseen_status(
@@ -49,7 +53,7 @@ def foreseen_status(
 ) -> str:
     """Return the status that the run would end with now, as its report shows it."""
     report = [kind for kind in missing_conditions(state) if "scientific_report" not in kind]
-    pending = [item for item in state.contract.acceptance if item.metric != TASK_COMPLETION]
+    pending = [item for item in state.criteria if item.metric != TASK_COMPLETION]
     met = all(item.met for item in judge(pending, state.metrics, state.undefined))
     return _status(state, exhausted, fault, report, met)[0]
 
@@ -78,7 +82,7 @@ def _has_final_predictor(state: RunState) -> bool:
 
 
 def _complete(session: Session) -> None:
-    if not any(item.metric == TASK_COMPLETION for item in session.state.contract.acceptance):
+    if not any(item.metric == TASK_COMPLETION for item in session.state.criteria):
         return
     metric = MetricValue(TASK_COMPLETION, 1.0, "runtime", "runtime.completion")
     session.record(("TaskCompleted", {"metric": to_plain(metric)}))
@@ -100,6 +104,11 @@ def _status(
     failures = [f"{item.step}: {item.message}" for item in state.setbacks]
     unmet = [] if met else ["acceptance criteria are not met"]
     return "failed", "; ".join([*failures, *lacking, *unmet])
+
+
+def _raise_hint(state: RunState, exhausted: Exhausted) -> str:
+    more = "10m" if exhausted.key == "wall_time" else "1"
+    return f"`harness budget {state.run_id} --add {exhausted.key}={more}` raises it and goes on."
 
 
 def _error(kind: str, message: str, hint: str) -> dict[str, str]:

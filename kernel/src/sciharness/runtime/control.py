@@ -1,83 +1,171 @@
-"""Carrying runs on and looking at them: what commands and the Python API call."""
+"""Carrying runs on, from where their record stands to the end or to the next stop."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+
+from attrs import field, frozen
 
 from sciharness.contract.steps import plan_steps
 from sciharness.errors import UsageError
-from sciharness.export import build_export
+from sciharness.failpoints import reach
 from sciharness.plugins import Leasable, Plugins
-from sciharness.runtime.delivery import deliver, export_files
-from sciharness.runtime.loop import Interrupted, carry_on
-from sciharness.runtime.session import Session
+from sciharness.runtime.delivery import delivered
+from sciharness.runtime.looking import export_run
+from sciharness.runtime.loop import carry_on
+from sciharness.runtime.machine import machine_facts
+from sciharness.runtime.meter import Beat, seconds_between
+from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.signals import Stop
-from sciharness.runtime.state import RunState, fold
-from sciharness.runtime.view import View, artifact_paths, run_view
+from sciharness.runtime.state import TERMINAL, RunState, fold
+from sciharness.runtime.stopping import Stopped, halt
 from sciharness.store.artifacts import ArtifactStore
+from sciharness.store.errors import StorageError, disk_faults
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
-from sciharness.store.runs import Runs
+from sciharness.store.owners import Owner
+from sciharness.store.runs import Run, Runs
 from sciharness.workers.pool import Workers
 from sciharness_catalog.pins import Pin
 
 Tell = Callable[[str], None]
 
+UNFINISHED = frozenset({"created", "interrupted", "paused", "waiting_for_input"})
+
+
+@frozen
+class Manner:
+    """How a run is carried: threads per action, what a person allows, who hears of it.
+
+    ``hidden`` are folders beside the home that no worker may be able to read.
+    """
+
+    workers: int = 1
+    spend_holdout: bool = False
+    tell: Tell = lambda line: None
+    stop: Stop = field(factory=Stop)
+    hidden: tuple[Path, ...] = ()
+
 
 def carry_run(
     home: Home,
     run_id: str,
+    manner: Manner,
     *,
-    workers: int = 1,
-    spend_holdout: bool = False,
-    tell: Tell = lambda line: None,
-    stop: Stop | None = None,
-    hidden: tuple[Path, ...] = (),
+    allowed: frozenset[str] = UNFINISHED,
+    first: Callable[[RunState], Sequence[NewEvent]] = lambda state: (),
     export_to: Path | None = None,
 ) -> None:
     """Carry a run to its terminal event and export it, or until it is asked to stop.
 
-    ``hidden`` are folders beside the home that no worker may be able to read.
+    ``first`` gives events that become durable together with the start, once
+    nobody else can work on the run. Where only the delivery is left, that is done.
 
     Raises:
-        UsageError: another living process works on it.
+        UsageError: another living process works on it, or its status is not
+            one of ``allowed``.
         IntegrityError: a pinned capability is no longer what it was.
         ContractError: workers could read the home or a hidden folder.
+        StorageError: the disk failed so badly that not even that could be recorded.
     """
-    asked = stop or Stop()
-    runs = Runs(home)
-    runs.claim(run_id)
+    owner = _claim(home, run_id, allowed)
+    reach("run.claimed")
     try:
         state = fold(run_id, EventLog(home).read(run_id))
-        leases = pinned_leases(home, state)
-        root = home.workspaces / run_id
-        with Workers(root / "pool", hidden=(home.path, *hidden)) as pool:
-            pool.check_isolation()
-            session = _session(home, state, leases, pool, asked, workers, spend_holdout, tell)
-            session.record(("RunStarted", {"workers": workers}))
-            carry_on(session)
-            deliver(session)
-        shutil.rmtree(root, ignore_errors=True)
-        if export_to is not None:
-            export_run(home, run_id, export_to)
-    except Interrupted:
-        return
+        if state.status not in TERMINAL or state.status in allowed:
+            state = _carry(home, state, owner, manner, first(state))
+        if state.status in TERMINAL and state.delivery == "pending":
+            _deliver(home, state, owner)
+            if export_to is not None:
+                export_run(home, run_id, export_to)
     finally:
-        runs.release(run_id)
+        Runs(home).release(run_id)
+    reach("run.released")
+
+
+def _deliver(home: Home, state: RunState, owner: Owner) -> None:
+    kind, body = delivered(home, state)
+    projection = {"delivery": body["delivery"]}
+    EventLog(home).append(state.run_id, [(kind, body)], projection=projection, owner=owner)
+    reach("run.delivered")
+
+
+def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
+    """Return the leases of a run, each of exactly the digest it was created with.
+
+    Raises:
+        HarnessError: naming the capability that is missing, changed or refused.
+    """
+    home.check_head()
+    plugins = Plugins(home)
+    return {name: plugins.lease(name, Pin.parse(text)) for name, text in state.pins.items()}
+
+
+def _claim(home: Home, run_id: str, allowed: frozenset[str]) -> Owner:
+    with home.writing() as tx:
+        owner = Runs(home).claim(run_id, tx)
+        run = Runs(home).get(run_id, tx)
+        if not (_status(run) in allowed or is_undelivered(run)):
+            raise UsageError(
+                f"the run is {run.status}",
+                where=run_id,
+                hint=_HINTS.get(run.status, "`harness run CONTRACT --fresh` starts anew."),
+            )
+    return owner
+
+
+def is_undelivered(run: Run) -> bool:
+    """Whether a run has ended, but its delivery has not."""
+    return run.status in TERMINAL and run.delivery == "pending"
+
+
+def _status(run: Run) -> str:
+    # Claimed by this process: what it says of itself is what a dead owner left.
+    return "interrupted" if run.recorded == "running" else run.recorded
+
+
+def _carry(
+    home: Home, state: RunState, owner: Owner, manner: Manner, first: Sequence[NewEvent]
+) -> RunState:
+    leases = pinned_leases(home, state)
+    root = home.workspaces / state.run_id
+    root.mkdir(parents=True, exist_ok=True)
+    after = state.seq
+    with Workers(root / "pool", hidden=(home.path, *manner.hidden)) as pool:
+        pool.check_isolation()
+        session = _session(home, state, owner, leases, pool, manner)
+        session.record(*first, _start(state, manner, Beat(root / "beat"), after))
+        try:
+            with disk_faults("workspace"):
+                carry_on(session)
+        except Stopped:
+            pass
+        except StorageError as fault:
+            halt(session, fault)
+    if state.status in TERMINAL and not any(one.status == "stopped" for one in state.actions):
+        shutil.rmtree(root, ignore_errors=True)
+    return state
+
+
+def _start(state: RunState, manner: Manner, beat: Beat, after: int) -> NewEvent:
+    """Return the event of a start; it charges the time of an attempt that was killed."""
+    body: dict[str, object] = {"workers": manner.workers, "machine": machine_facts()}
+    body["after"] = after
+    if state.status == "running":
+        lost = seconds_between(state.metered, max(beat.last(), state.newest))
+        body["usage"] = {**state.in_flight, "wall_time": lost}
+    return ("RunStarted", body)
 
 
 def _session(
     home: Home,
     state: RunState,
+    owner: Owner,
     leases: dict[str, Leasable],
     pool: Workers,
-    stop: Stop,
-    workers: int,
-    spend_holdout: bool,
-    tell: Tell,
+    manner: Manner,
 ) -> Session:
     operations = {name: lease.operation for name, lease in leases.items()}
     types = {name: staged.type for name, staged in state.inputs.items()}
@@ -89,99 +177,15 @@ def _session(
         steps=plan_steps(state.contract, operations, types=types).steps,
         pool=pool,
         state=state,
-        tell=tell,
-        cancelled=lambda: stop.now,
-        asked_to_stop=lambda: stop.asked,
-        workers=workers,
-        spend_holdout=spend_holdout,
+        tell=manner.tell,
+        stop=manner.stop,
+        workers=manner.workers,
+        spend_holdout=manner.spend_holdout,
+        owner=owner,
     )
 
 
-def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
-    """Return the leases of a run, each of exactly the digest it was created with.
-
-    Raises:
-        HarnessError: naming the capability that is missing, changed or refused.
-    """
-    plugins = Plugins(home)
-    return {name: plugins.lease(name, Pin.parse(text)) for name, text in state.pins.items()}
-
-
-def state_of(home: Home, prefix: str) -> RunState:
-    """Return the state of the run whose ID starts with ``prefix``.
-
-    A run that says running while no living process owns it is interrupted.
-
-    Raises:
-        UsageError: no run fits, or several do.
-    """
-    run = Runs(home).find(prefix)
-    state = fold(run.run_id, EventLog(home).read(run.run_id))
-    if run.status == "interrupted":
-        state.status = "interrupted"
-    return state
-
-
-def view_of(home: Home, prefix: str) -> tuple[View, RunState]:
-    """Return what `show` prints of a run, with places of its artifacts, and its state."""
-    state = state_of(home, prefix)
-    view = run_view(state, artifact_paths(state, home.objects))
-    if state.export is not None:
-        view["export"] = str(home.path / state.export)
-    return view, state
-
-
-def export_run(home: Home, prefix: str, out: Path) -> Path:
-    """Write the export of a run to a folder or ``.zip`` file and return it."""
-    state = state_of(home, prefix)
-    return build_export(
-        home,
-        state.run_id,
-        out,
-        state=run_view(state),
-        files=export_files(EventLog(home), state.run_id),
-        zip=out.suffix == ".zip",
-        replace=True,
-    )
-
-
-def verify_run(home: Home, prefix: str) -> dict[str, Any]:  # Any: JSON values
-    """Verify the chain of a run and every artifact that it names.
-
-    Raises:
-        IntegrityError: naming the first event or the artifact that is damaged.
-    """
-    run = Runs(home).find(prefix)
-    head = EventLog(home).verify(run.run_id)
-    store = ArtifactStore(home)
-    state = fold(run.run_id, EventLog(home).read(run.run_id))
-    digests = {item.sha256 for item in state.artifacts}
-    for digest in sorted(digests):
-        store.path(digest, verified=True)
-    return {
-        "run_id": run.run_id,
-        "events": head.count,
-        "head": head.hash,
-        "artifacts": len(digests),
-    }
-
-
-def report_file(home: Home, prefix: str, name: str) -> Path:
-    """Return the newest report of a run as a file with a readable name.
-
-    Raises:
-        UsageError: the run has no report of that name.
-    """
-    state = state_of(home, prefix)
-    found = [item for item in state.artifacts if item.name == name and item.action >= 0]
-    if not found:
-        raise UsageError(
-            f"the run has no {name}",
-            where=state.run_id,
-            hint="Reports are written at the end of a run; see `harness show`.",
-        )
-    if state.export is not None:
-        exported = home.path / state.export / name
-        if exported.is_file():
-            return exported
-    return ArtifactStore(home).path(found[-1].sha256)
+_HINTS = {
+    "budget_exhausted": "`harness budget RUN --add KEY=N` raises the limit and goes on.",
+    "created": "`harness start RUN` starts it.",
+}

@@ -14,6 +14,7 @@ from sciharness.contract.lock import check_lock, contract_digest, lock_path, wri
 from sciharness.contract.read import examine_contract
 from sciharness.contract.records import Contract
 from sciharness.errors import DataError
+from sciharness.failpoints import reach
 from sciharness.plugins import Leasable, builtin_pins
 from sciharness.runtime.records import to_plain
 from sciharness.runtime.review import Review, pins_of, review_contract
@@ -78,8 +79,9 @@ def _record(
         "warnings": [str(item) for item in review.warnings],
     }
     events = [("RunCreated", created), *(item.event() for item in staged)]
-    run_id = Runs(home).new_run_id()
+    reach("run.staged")
     with home.writing() as tx:
+        run_id = Runs(home).new_run_id(tx)
         EventLog(home).create(
             run_id,
             events,
@@ -89,6 +91,7 @@ def _record(
         for item in staged:
             if item.vault_key:
                 Vault(home).bind(run_id, item.staged.name, item.vault_key, tx=tx)
+    reach("run.created")
     return run_id
 
 
@@ -127,7 +130,7 @@ def unfinished_run(home: Home, path: Path, tell: Tell = lambda line: None) -> st
     if reading.document is None or reading.contract is None:
         return None
     runs = Runs(home).listing(contract_digest(reading.document))
-    waiting = [run for run in runs if run.status not in TERMINAL]
+    waiting = [run for run in runs if run.status not in TERMINAL or run.delivery == "pending"]
     if not waiting:
         return None
     newest = waiting[-1]

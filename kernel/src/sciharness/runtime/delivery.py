@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from sciharness.errors import HarnessError
 from sciharness.export import build_export
+from sciharness.failpoints import reach
 from sciharness.runtime.redact import redact
-from sciharness.runtime.session import Session
+from sciharness.runtime.session import NewEvent
+from sciharness.runtime.state import RunState
 from sciharness.runtime.view import run_view
 from sciharness.store.events import EventLog
+from sciharness.store.home import Home
 
 
-def deliver(session: Session) -> None:
-    """Export a finished run; a failure is recorded and leaves the research as it is."""
-    state = session.state
+def delivered(home: Home, state: RunState) -> NewEvent:
+    """Export an ended run and return the event that says so.
+
+    A failure is told in that event and leaves the research as it is.
+    """
     succeeded = state.status == "succeeded"
     place = f"exports/{state.run_id}"
     body: dict[str, object]
     try:
         build_export(
-            session.home,
+            home,
             state.run_id,
-            session.home.path / place,
+            home.path / place,
             state=run_view(state),
-            files=export_files(session.log, state.run_id),
+            files=export_files(EventLog(home), state.run_id),
             replace=True,
         )
         body = {"delivery": "succeeded" if succeeded else "none", "export": place}
@@ -31,7 +36,8 @@ def deliver(session: Session) -> None:
         hint = f"Write it elsewhere with `harness export {state.run_id} --out FILE.zip`."
         message = redact(f"the export failed: {fault}")
         body["error"] = {"kind": "delivery", "where": "", "message": message, "hint": hint}
-    session.record(("DeliveryFinished", body))
+    reach("run.exported")
+    return ("DeliveryFinished", body)
 
 
 def export_files(log: EventLog, run_id: str) -> dict[str, bytes]:

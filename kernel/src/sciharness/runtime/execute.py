@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,20 +10,20 @@ from attrs import evolve
 from sciharness.contract.artifact_types import canonical_type
 from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError
+from sciharness.failpoints import reach
 from sciharness.plugin import Input
 from sciharness.plugins import Leasable
 from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime import gate
 from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.criteria import MetricValue
+from sciharness.runtime.hearing import Hearing
 from sciharness.runtime.inputs import clean, input_digests
-from sciharness.runtime.progress import progress_line
 from sciharness.runtime.records import VERIFICATION, ActionRecord, ArtifactRef, to_plain
-from sciharness.runtime.redact import redact, redact_all
+from sciharness.runtime.redact import redact
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.store.artifacts import artifact_id
 from sciharness.workers.pool import ActionFailed, Job, JobResult
-
 
 _GRACE_SECONDS = 1.5
 
@@ -62,7 +61,7 @@ def lacking(session: Session, lease: Leasable, *, kept_actions: int = 0) -> Exha
     """Return the limit that leaves no room for an action; ``kept_actions`` stay reserved."""
     need = reservation(lease.operation)
     need["actions"] += kept_actions
-    return session.state.budget.lacking(need)
+    return session.state.budget.lacking(need, session.meter.running())
 
 
 def begin(
@@ -71,8 +70,14 @@ def begin(
     lease: Leasable,
     request: Mapping[str, Any],
     inputs: Mapping[str, Input],
+    *,
+    paid: bool = False,
 ) -> ActionRecord:
-    """Record that an action starts; from now on it is either settled or interrupted."""
+    """Record that an action starts and what is reserved for it.
+
+    From now on it is either settled or stopped. A ``paid`` one was counted
+    when it ran the first time.
+    """
     record = ActionRecord(
         index=len(session.state.settled),
         step=step.id,
@@ -82,7 +87,10 @@ def begin(
         request=request,
         inputs=input_digests(inputs),
     )
-    session.record(("ActionStarted", {"action": to_plain(record)}))
+    body: dict[str, Any] = {"action": to_plain(record)}  # Any: JSON values
+    body.update({"paid": True} if paid else {"reserved": reservation(lease.operation)})
+    session.record(("ActionStarted", body))
+    reach("action.begun", record.index)
     session.tell(f"[{record.index + 1}] {step.id}: {step.operation}")
     return record
 
@@ -94,8 +102,13 @@ def job_for(
     inputs: Mapping[str, Input],
     *,
     final: bool = False,
+    unhurried: bool = False,
 ) -> Job:
-    """Return the job of an action for the worker pool."""
+    """Return the job of an action for the worker pool.
+
+    An ``unhurried`` one is not bound by what is left of the run's wall time.
+    """
+    left = None if unhurried else _time_left(session)
     request, common = split_common(lease.operation.request_schema, record.request)
     workspace = session.workspace(record.index)
     clean(workspace)
@@ -108,22 +121,25 @@ def job_for(
         workspace=workspace,
         seed=int(common["seed"]),
         workers=int(common["workers"]),
-        time_limit=_time_limit(session, common.get("time_limit")),
-        wall_limit=_wall_limit(session, common.get("time_limit")),
+        time_limit=_time_limit(common.get("time_limit"), left),
+        wall_limit=_wall_limit(common.get("time_limit"), left),
         # A worker that is used again could remember what it must not know later.
         fresh=lease.operation.kind == "evaluator" or _sees_verification(inputs),
         private=final,
     )
 
 
-def _time_limit(session: Session, asked: float | None) -> float | None:
+def _time_left(session: Session) -> float | None:
     left = session.state.budget.remaining("wall_time")
+    return None if left is None else max(0.0, left - session.meter.running())
+
+
+def _time_limit(asked: float | None, left: float | None) -> float | None:
     known = [limit for limit in (asked, left) if limit is not None]
     return min(known) if known else None
 
 
-def _wall_limit(session: Session, asked: float | None) -> float | None:
-    left = session.state.budget.remaining("wall_time")
+def _wall_limit(asked: float | None, left: float | None) -> float | None:
     if left is None:
         return None
     # The operation is asked to stop when the time is up, and ended a moment later.
@@ -144,19 +160,14 @@ def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, d
     Raises:
         ActionFailed: with the usage of the failed attempt in ``usage``.
     """
-    started = time.monotonic()
-    last = [0.0]
-
-    def hear(message: Mapping[str, Any]) -> None:  # Any: JSON values
-        now = time.monotonic()
-        if "progress" in message and now - last[0] >= 1.0:
-            last[0] = now
-            _progress(session, record, message["progress"], now - started)
-
-    result = canonical(session.pool.run(job, hear, session.cancelled))
-    usage = usage_of(result.usage, result.seconds, result.cpu_seconds, result)
+    result = canonical(session.pool.run(job, Hearing(session, record), session.cancelled))
+    reach("action.worked", record.index)
+    seconds = session.meter.take()
+    usage = usage_of(result.usage, seconds, result.cpu_seconds, result)
     if session.cancelled():
-        raise ActionFailed("was stopped", reason="cancelled")
+        raise ActionFailed(
+            "was stopped", reason="cancelled", usage=result.usage, cpu_seconds=result.cpu_seconds
+        )
     refusal = gate.check_workflow(session.state.contract, [item.type for item in result.artifacts])
     if refusal is not None:  # an artifact that the operation did not declare
         raise ActionFailed(
@@ -190,13 +201,6 @@ def usage_of(
     return usage
 
 
-def _progress(
-    session: Session, record: ActionRecord, progress: Mapping[str, Any], elapsed: float
-) -> None:  # Any: JSON values
-    session.tell(f"    {progress_line(progress, elapsed)}")
-    session.record(("ActionProgress", {"index": record.index, **redact_all(progress)}))
-
-
 def ingest(session: Session, record: ActionRecord, result: JobResult) -> list[ArtifactRef]:
     """Store the artifacts of a result and return their references, ordered by name."""
     references = []
@@ -213,6 +217,7 @@ def ingest(session: Session, record: ActionRecord, result: JobResult) -> list[Ar
                 step=record.step,
             )
         )
+    reach("action.ingested", record.index)
     return references
 
 
@@ -258,17 +263,23 @@ def finished(
     )
 
 
-def failed(record: ActionRecord, fault: HarnessError, seconds: float) -> NewEvent:
+def failed(
+    session: Session, record: ActionRecord, fault: HarnessError, *, paid: bool = False
+) -> NewEvent:
     """Return the event that settles a failed action with its typed reason."""
     reason = fault.reason if isinstance(fault, ActionFailed) else fault.kind
     detail = fault.detail if isinstance(fault, ActionFailed) else ""
     charged = getattr(fault, "usage", {}) or {}
+    seconds = session.meter.take()
+    usage = usage_of(charged, seconds, getattr(fault, "cpu_seconds", 0.0), None)
+    if paid:
+        del usage["actions"]
     settled = evolve(
         record,
         status="failed",
         reason=reason,
         message=redact(fault.message),
-        usage=usage_of(charged, seconds, getattr(fault, "cpu_seconds", 0.0), None),
+        usage=usage,
         seconds=round(seconds, 3),
     )
     return ("ActionFailed", {"action": to_plain(settled), "detail": redact(detail)})

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.errors import DataError, IntegrityError
+from sciharness.failpoints import reach
 from sciharness.plugin import Input
 from sciharness.requests import COMMON
 from sciharness.runtime.execute import finished, ingest, job_for, work
@@ -65,7 +66,6 @@ def judge_work(
     except ActionFailed as fault:
         fault.cpu_seconds += predicted.cpu_seconds
         raise
-    usage["wall_time"] += predicted.seconds
     usage["cpu_hours"] = usage.get("cpu_hours", 0.0) + predicted.cpu_seconds / 3600.0
     return result, usage
 
@@ -106,6 +106,7 @@ def evaluate_final(
     """
     assert staged.sealed is not None
     session.record(("PredictorFrozen", _frozen_body(record, predictor)))
+    reach("predictor.frozen")
     ledger = Ledger(session.home)
     key = ledger_key(staged)
     evaluation = _evaluation_digest(record)
@@ -123,6 +124,7 @@ def evaluate_final(
         max_queries=session.state.contract.holdout.max_queries,
         override=session.spend_holdout,
     )
+    reach("look.spent")
     _first_time(session, record, predictor, staged, look)
 
 
@@ -148,6 +150,7 @@ def _first_time(
     with session.home.writing() as tx:
         Ledger(session.home).settle(look, stored, _evaluation_digest(record), tx=tx)
         session.record(*events, tx=tx)
+    reach("look.judged")
 
 
 def ledger_key(staged: StagedInput) -> LedgerKey:
@@ -190,6 +193,7 @@ def _query(
     predicted = predict(
         folder, inputs, scratch, threads=session.workers, cancelled=session.cancelled
     )
+    reach("predictor.ran")
     last = look.look >= session.state.contract.holdout.max_queries
     meta = {**label_meta(staged), "last_query": last, "view": "final"}
     labels = sealed_labels(session, staged)

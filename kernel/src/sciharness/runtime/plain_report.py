@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from sciharness.runtime.records import ArtifactRef, to_plain
+from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.view import View
+from sciharness.store.artifacts import artifact_id
+
+STEP = "report"
 
 _SPECIAL = "\\`*_{}[]<>()#+|!-"
+
+
+def plain_report_event(session: Session, view: View) -> NewEvent:
+    """Return the event of the kernel's own report, which is stored by this."""
+    blob = session.store.ingest_bytes(plain_report(view).encode())
+    index = len(session.state.settled)
+    reference = ArtifactRef(
+        id=artifact_id("scientific_report", "report.md", blob.sha256, index),
+        name="report.md",
+        type="scientific_report",
+        sha256=blob.sha256,
+        size=blob.size,
+        action=index,
+        step=STEP,
+    )
+    return ("PlainReport", {"artifacts": [to_plain(reference)]})
 
 
 def plain_report(view: View) -> str:

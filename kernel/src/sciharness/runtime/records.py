@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import cattrs
 from attrs import field, frozen
 
+from sciharness.contract.records import Criterion
 from sciharness.plugin import Table
 
 Record = TypeVar("Record")
@@ -79,7 +80,8 @@ class StagedInput:
 class ActionRecord:
     """One action: what ran, with which request and inputs, and how it ended.
 
-    ``status`` is ``started``, ``finished``, ``failed`` or ``refused``.
+    ``status`` is ``started``, ``stopped`` (to be run again), ``finished``,
+    ``failed`` or ``refused``.
     """
 
     index: int
@@ -107,6 +109,28 @@ class Look:
     replayed: bool
     run_ids: tuple[str, ...] = ()
     spent: bool = False
+
+
+@frozen
+class Ask:
+    """What another process, or a person there, asked of a living run.
+
+    ``what`` is ``pause`` or ``cancel``; ``now`` stops a running action too.
+    """
+
+    what: str
+    now: bool
+    seq: int
+
+
+@frozen
+class Revision:
+    """A change of the acceptance criteria: from when on, what from, and the words given."""
+
+    seq: int
+    replaced: tuple[Criterion, ...]
+    why: str = ""
+    ended: bool = False
 
 
 def to_plain(record: object) -> Any:  # Any: JSON values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,22 +13,29 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.logs import get_logger
 from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import MetricValue, judge
+from sciharness.runtime.meter import Beat, Meter
 from sciharness.runtime.records import from_plain, to_plain
+from sciharness.runtime.signals import Stop
 from sciharness.runtime.state import RunState
 from sciharness.store.artifacts import ArtifactStore
 from sciharness.store.events import EventLog
-from sciharness.store.home import Home
+from sciharness.store.home import Home, Transaction
+from sciharness.store.owners import Owner
+from sciharness.store.runs import Runs
 from sciharness.workers.pool import Workers
 
 NewEvent = tuple[str, Mapping[str, Any]]  # Any: JSON values
+
+LOOK_SECONDS = 0.2
 
 
 @define
 class Session:
     """Home, record, leases and workers of one living run.
 
-    ``tell`` takes a line for the person (stderr); ``asked_to_stop`` says whether
-    the run is to stop at the next safe point, ``cancelled`` whether at once.
+    ``tell`` takes a line for the person (stderr), ``stop`` is what signals of
+    this process say. With ``owner`` an event is refused once another process
+    has taken the run over.
     """
 
     home: Home
@@ -38,23 +46,65 @@ class Session:
     pool: Workers
     state: RunState
     tell: Callable[[str], None] = field(default=lambda line: None)
-    cancelled: Callable[[], bool] = field(default=lambda: False)
-    asked_to_stop: Callable[[], bool] = field(default=lambda: False)
+    stop: Stop = field(factory=Stop)
     workers: int = 1
     spend_holdout: bool = False
+    owner: Owner | None = None
+    meter: Meter = field(factory=Meter)
     log_to: Any = field(factory=lambda: get_logger("runtime"))  # Any: a structlog logger
+    _looked: float = 0.0
 
-    def record(self, *events: NewEvent, tx: Any = None) -> None:  # Any: the store's transaction
+    def record(self, *events: NewEvent, tx: Transaction | None = None) -> None:
         """Append events in one durable step, then take them into the state."""
         written = self.log.append(
             self.state.run_id,
             list(events),
-            projection=_projection(self.state, events),
+            projection=_projection(events),
+            owner=self.owner,
             tx=tx,
         )
+        self.catch_up(before=written[0].seq)
         for event in written:
-            self.state.apply(event.kind, event.body, event.seq)
+            self.state.apply(event.kind, event.body, event.seq, event.time)
             self.log_to.info(event.kind, run=self.state.run_id, seq=event.seq)
+
+    def catch_up(self, before: int | None = None) -> None:
+        """Take in what other processes have written into the record, such as asks."""
+        if before is not None and before == self.state.seq + 1:
+            return
+        for event in self.log.read(self.state.run_id, after=self.state.seq):
+            if before is not None and event.seq >= before:
+                return
+            self.state.apply(event.kind, event.body, event.seq, event.time)
+
+    def look(self) -> None:
+        """Mark that the run is at work, and hear what others ask of it; cheap, some times a second.
+
+        Called at safe points, and again and again while an action runs.
+        """
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        self.beat.mark(self.home.now())
+        if Runs(self.home).count(self.state.run_id) > self.state.seq:
+            self.catch_up()
+
+    def cancelled(self) -> bool:
+        """Return whether to stop at once, in the middle of an action."""
+        self.look()
+        return self.stop.now or (self.state.ask is not None and self.state.ask.now)
+
+    def wanted_stop(self) -> str:
+        """Return how the run is to stop at this safe point: ``pause``, ``cancel`` and so on.
+
+        Empty to go on; ``interrupt`` is what a signal asks for.
+        """
+        if Runs(self.home).count(self.state.run_id) > self.state.seq:
+            self.catch_up()
+        if self.state.ask is not None:
+            return self.state.ask.what
+        return "interrupt" if self.stop.asked or self.stop.now else ""
 
     def judged(self, events: Sequence[NewEvent]) -> list[NewEvent]:
         """Return ``events`` with the verdicts that follow from them, if these change."""
@@ -64,28 +114,38 @@ class Session:
             if kind == "ActionFinished":
                 ahead.extend(from_plain(MetricValue, item) for item in body["metrics"])
                 undefined.update(body.get("undefined", {}))
-        verdicts = judge(self.state.contract.acceptance, ahead, undefined)
+        verdicts = judge(self.state.criteria, ahead, undefined)
         if verdicts == self.state.verdicts:
             return list(events)
         return [*events, ("CriteriaJudged", {"verdicts": to_plain(verdicts)})]
 
     def workspace(self, index: int) -> Path:
         """Return the folder of the action ``index``; it is made when first asked for."""
-        folder = self.home.workspaces / self.state.run_id / str(index)
+        folder = self.folder / str(index)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
+    @property
+    def folder(self) -> Path:
+        """The folder of all that this run needs while it is at work."""
+        return self.home.workspaces / self.state.run_id
 
-def _projection(state: RunState, events: Sequence[NewEvent]) -> dict[str, str]:
+    @property
+    def beat(self) -> Beat:
+        """The mark of the last moment at which the run was at work."""
+        return Beat(self.folder / "beat")
+
+
+def _projection(events: Sequence[NewEvent]) -> dict[str, str]:
     projection: dict[str, str] = {}
     for kind, body in events:
-        if kind == "RunStarted":
-            projection["status"] = "running"
-        elif kind == "RunInterrupted":
-            projection["status"] = "interrupted"
+        if kind in _STATUS:
+            projection["status"] = _STATUS[kind]
         elif kind == "RunFinished":
-            projection["status"] = body["status"]
-            projection["delivery"] = "pending" if body["status"] == "succeeded" else "none"
+            projection.update(status=body["status"], delivery="pending")
         elif kind == "DeliveryFinished":
             projection["delivery"] = body["delivery"]
     return projection
+
+
+_STATUS = {"RunStarted": "running", "RunPaused": "paused", "RunInterrupted": "interrupted"}

@@ -18,7 +18,7 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
 
     ``paths`` maps artifact IDs to where their bytes lie.
     """
-    verdicts = state.verdicts or judge(state.contract.acceptance, state.metrics, state.undefined)
+    verdicts = state.verdicts or judge(state.criteria, state.metrics, state.undefined)
     view: View = {
         "run_id": state.run_id,
         "title": state.contract.title,

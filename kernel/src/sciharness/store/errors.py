@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from sciharness.errors import HarnessError, IntegrityError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_OF_DISKS = _FULL | {errno.EIO, errno.EROFS}
 
 
 class StorageError(HarnessError):
@@ -29,6 +30,17 @@ def storing(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        raise _from_os(what, error) from error
+
+
+@contextmanager
+def disk_faults(what: str) -> Iterator[None]:
+    """Turn those errors of the operating system into ours that a disk is to blame for."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OF_DISKS:
+            raise
         raise _from_os(what, error) from error
 
 

@@ -1,0 +1,84 @@
+"""Looking at runs: what commands and the Python API show, export and verify of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sciharness.errors import UsageError
+from sciharness.export import build_export
+from sciharness.runtime.delivery import export_files
+from sciharness.runtime.state import RunState, fold
+from sciharness.runtime.view import View, artifact_paths, run_view
+from sciharness.store import fsck
+from sciharness.store.artifacts import ArtifactStore
+from sciharness.store.events import EventLog
+from sciharness.store.home import Home
+from sciharness.store.runs import Runs
+
+
+def state_of(home: Home, prefix: str) -> RunState:
+    """Return the state of the run whose ID starts with ``prefix``.
+
+    A run that says running while no living process owns it is interrupted.
+
+    Raises:
+        UsageError: no run fits, or several do.
+    """
+    run = Runs(home).find(prefix)
+    state = fold(run.run_id, EventLog(home).read(run.run_id))
+    if run.status == "interrupted":
+        state.status = "interrupted"
+    return state
+
+
+def view_of(home: Home, prefix: str) -> tuple[View, RunState]:
+    """Return what `show` prints of a run, with places of its artifacts, and its state."""
+    state = state_of(home, prefix)
+    view = run_view(state, artifact_paths(state, home.objects))
+    if state.export is not None:
+        view["export"] = str(home.path / state.export)
+    return view, state
+
+
+def export_run(home: Home, prefix: str, out: Path) -> Path:
+    """Write the export of a run to a folder or ``.zip`` file and return it."""
+    state = state_of(home, prefix)
+    return build_export(
+        home,
+        state.run_id,
+        out,
+        state=run_view(state),
+        files=export_files(EventLog(home), state.run_id),
+        zip=out.suffix == ".zip",
+        replace=True,
+    )
+
+
+def verify_run(home: Home, prefix: str) -> dict[str, object]:
+    """Verify the chain of a run and every artifact that it names.
+
+    Raises:
+        IntegrityError: naming the first event or every artifact that is damaged.
+    """
+    return fsck.verify_run(home, Runs(home).find(prefix).run_id).to_dict()
+
+
+def report_file(home: Home, prefix: str, name: str) -> Path:
+    """Return the newest report of a run as a file with a readable name.
+
+    Raises:
+        UsageError: the run has no report of that name.
+    """
+    state = state_of(home, prefix)
+    found = [item for item in state.artifacts if item.name == name and item.action >= 0]
+    if not found:
+        raise UsageError(
+            f"the run has no {name}",
+            where=state.run_id,
+            hint="Reports are written at the end of a run; see `harness show`.",
+        )
+    if state.export is not None:
+        exported = home.path / state.export / name
+        if exported.is_file():
+            return exported
+    return ArtifactStore(home).path(found[-1].sha256)
