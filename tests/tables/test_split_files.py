@@ -11,7 +11,6 @@ import pytest
 from sciharness.contract.records import ContractInput, Holdout
 from sciharness.errors import DataError
 from sciharness.tables import Prepared, prepare_labelled
-from sciharness.tables import scan as scanning
 
 Write = Callable[..., Path]
 Prepare = Callable[..., Prepared]
@@ -157,7 +156,6 @@ def test_a_source_that_changes_between_the_passes_is_refused(
         source.write_text(plain(30).replace("8.5", "9.5"))
         return write_split(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scanning, "KEPT_BYTES", 0)  # as for a text too long to be kept
     monkeypatch.setattr(preparing, "write_split", change_first)
 
     with pytest.raises(DataError, match="changed while it was being read"):
@@ -166,18 +164,17 @@ def test_a_source_that_changes_between_the_passes_is_refused(
     assert list(out.iterdir()) == []
 
 
-def test_reading_again_gives_the_same_files_as_keeping_the_text(
+def test_files_do_not_depend_on_how_much_is_read_at_once(
     table: Write, prepare: Prepare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = table(plain(400).rstrip("\n"))
-    kept = prepare(source)
-    monkeypatch.setattr(scanning, "KEPT_BYTES", 0)
+    usual = prepare(source)
     monkeypatch.setattr("sciharness.tables.again.BLOCK_BYTES", 100)
 
-    again = prepare(source)
+    piecewise = prepare(source)
 
     for name in ("train", "final_inputs", "labels"):
-        assert getattr(kept, name).read_bytes() == getattr(again, name).read_bytes()
+        assert getattr(usual, name).read_bytes() == getattr(piecewise, name).read_bytes()
 
 
 def test_facts_tell_of_the_target_what_visible_rows_tell(table: Write, prepare: Prepare) -> None:

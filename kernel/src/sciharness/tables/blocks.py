@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 2 << 20  # what is made of a block then stays near the processor
 MAX_RECORD_BYTES = 16 << 20
 
 

@@ -118,15 +118,14 @@ def examine(
     *,
     known: Dialect | None = None,
     arrays: bool = False,
-    text: bool = False,
     least: int = MIN_ROWS,
 ) -> Examined | None:
     """Return the table's rows and split; all problems are noted in ``findings``.
 
     ``None`` when there is nothing that could be read. With problems noted, the
     result is not to be used for more than its columns. ``known`` is the dialect
-    of the table that this one is a part of: a part may not show it. ``arrays`` and ``text``
-    say what is kept of the rows, see ``scan``. ``least`` is the least number of
+    of the table that this one is a part of: a part may not show it. ``arrays``
+    says that all columns are wanted, see ``scan``. ``least`` is the least number of
     visible rows; below ``MIN_ROWS`` the target may be constant.
 
     Raises:
@@ -146,7 +145,7 @@ def examine(
     else:
         decimal = known.decimal
     dialect = evolve(dialect, decimal=decimal, format=source.format)
-    rows = scan(source, dialect, columns, findings, arrays=arrays, text=text)
+    rows = scan(source, dialect, columns, findings, arrays=arrays)
     misread = findings.has(*_MISREAD)
     # Rows with faults look equal where both hold no number; their count still matters.
     equal = same_rows(rows.keys) if rows.keys is not None and not findings.count else None

@@ -144,7 +144,7 @@ def _examined(
     least: int,
     known: Dialect | None = None,
 ) -> Examined:
-    examined = examine(source, spec, holdout, findings, known=known, text=True, least=least)
+    examined = examine(source, spec, holdout, findings, known=known, least=least)
     findings.raise_any()
     assert examined is not None  # without a table there is at least one finding
     return examined

@@ -71,29 +71,32 @@ def spec_of(table_input: Input) -> tuple[ContractInput, Dialect | None]:
 def _arrays(examined: Examined, table: Table | None) -> TableArrays:
     import numpy as np
 
-    scan, columns = examined.scan, examined.columns
-    values = scan.arrays
-    if values is None:
-        values = np.empty((0, len(columns.numbers)))
-    places = {column: place for place, column in enumerate(columns.numbers)}
-
-    def column(number: int | None) -> NDArray[np.float64] | None:
-        return None if number is None else np.ascontiguousarray(values[:, places[number]])
-
-    record = examined.table
+    scan, record = examined.scan, examined.table
     target, classes = _target(examined, table)
     return TableArrays(
-        X=np.ascontiguousarray(values[:, [places[number] for number in scan.features]]),
+        X=_features(examined),
         y=target,
         features=record.features,
         target=record.target,
         classes=classes,
-        weights=column(columns.weights),
-        sigma=column(columns.sigma),
+        weights=scan.weights,
+        sigma=scan.sigma,
         group=scan.group,
         sample_id=None if scan.sample_id is None else np.array(scan.sample_id, dtype=np.str_),
         units=record.units,
     )
+
+
+def _features(examined: Examined) -> NDArray[np.float64]:
+    import numpy as np
+
+    candidates, chosen = examined.columns.features, examined.scan.features
+    if examined.scan.X is None:
+        return np.empty((0, len(chosen)))
+    if chosen == candidates:
+        return examined.scan.X
+    places = [candidates.index(column) for column in chosen]
+    return np.ascontiguousarray(examined.scan.X[:, places])
 
 
 def _target(

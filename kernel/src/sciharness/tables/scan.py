@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -11,6 +11,7 @@ from sciharness.tables.cells import NumberCells, TextColumn
 from sciharness.tables.characters import is_clean
 from sciharness.tables.columns import Columns
 from sciharness.tables.findings import Findings
+from sciharness.tables.growing import Growing
 from sciharness.tables.identity import row_keys
 from sciharness.tables.numerals import number_pattern
 from sciharness.tables.records import Dialect
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+MAX_EXPECTED_ROWS = 1 << 26
+
 FAST_BYTES = 4 << 20
 """From this file size on pandas parses the numbers; below, importing it costs more."""
-
-KEPT_BYTES = 1 << 29
-"""Text of at most this length stays in memory between the two passes of a split."""
 
 MAX_CLASSES = 1000
 
@@ -38,11 +38,9 @@ class Scan:
     byte and of the end of the last row; ``kept`` (rows,) bool is false for
     rows that ``missing: drop`` leaves out. All other arrays are about kept
     rows only: ``target`` float64, or class numbers int64; ``keys`` uint64 are
-    equal for rows with equal features and target. ``arrays`` holds number
-    columns by place, if they were asked for. ``header`` are the first bytes,
-    ``sha256`` and ``size`` those of the whole text. ``kept_text`` are the
-    bytes of all rows, some rows at a time, if they were to be kept and are not
-    too many.
+    equal for rows with equal features and target; ``X`` (rows, k) are all columns
+    that could be features, if arrays were asked for. ``header`` are the first
+    bytes, ``sha256`` and ``size`` those of the whole text.
     """
 
     starts: NDArray[np.int64]
@@ -55,9 +53,10 @@ class Scan:
     classes: tuple[str, ...] = ()
     keys: NDArray[np.uint64] | None = None
     group: NDArray[np.int64] | None = None
-    arrays: NDArray[np.float64] | None = None
+    X: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None
+    sigma: NDArray[np.float64] | None = None
     sample_id: tuple[str, ...] | None = None
-    kept_text: tuple[tuple[int, bytes], ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -72,60 +71,43 @@ def scan(
     findings: Findings,
     *,
     arrays: bool = False,
-    text: bool = False,
 ) -> Scan:
     """Read all rows once; problems are noted in ``findings``.
 
-    With ``arrays`` the number columns and sample names are kept, with ``text``
-    the bytes of the rows up to ``KEPT_BYTES``, otherwise only what a split needs.
+    With ``arrays`` the number columns and sample names are kept, otherwise
+    only what a split needs.
 
     Raises:
         DataError: the file changed or cannot be read on.
     """
-    fast = source.path.stat().st_size >= FAST_BYTES
-    reader = _Reader(dialect, columns, findings, fast=fast, arrays=arrays)
+    size = source.path.stat().st_size
+    reader = _Reader(dialect, columns, findings, size=size, arrays=arrays)
     with source.stream() as stream:
         digested = Digested(stream, source.name)
         header = skip_header(digested, dialect.header, source.name)
-        kept = _KeptText(KEPT_BYTES if text else 0)
         for block in blocks(digested, header, dialect, findings):
             reader.take(block)
-            kept.take(block)
-    return reader.finish(digested, header, kept.pieces)
-
-
-class _KeptText:
-    """The bytes of rows while they are few enough."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._pieces: list[tuple[int, bytes]] = []
-
-    def take(self, block: Block) -> None:
-        """Keep one block, or give up all."""
-        self._room -= len(block.data)
-        if self._room < 0:
-            self._pieces.clear()
-        else:
-            self._pieces.append((block.rows, block.source))
-
-    @property
-    def pieces(self) -> tuple[tuple[int, bytes], ...] | None:
-        """All that was kept, ``None`` after giving up."""
-        return tuple(self._pieces) if self._room >= 0 else None
+    return reader.finish(digested, header)
 
 
 class _Reader:
     """Collects what ``Scan`` holds, block by block."""
 
     def __init__(
-        self, dialect: Dialect, columns: Columns, findings: Findings, *, fast: bool, arrays: bool
+        self,
+        dialect: Dialect,
+        columns: Columns,
+        findings: Findings,
+        *,
+        size: int,
+        arrays: bool,
     ) -> None:
         self._columns = columns
         self._dialect = dialect
         self._findings = findings
+        self._size = size
         self._arrays = arrays
-        self._numbers = NumberCells(columns, dialect, findings, fast=fast)
+        self._numbers = NumberCells(columns, dialect, findings, fast=size >= FAST_BYTES)
         self._group = self._text(columns.group, "group")
         by_class = columns.target is not None and not columns.target_is_number
         self._class = self._text(columns.target if by_class else None, "class")
@@ -136,7 +118,7 @@ class _Reader:
             self._samples = SampleNames(texts, findings)
         self._weighs = False
         self._end = dialect.header
-        self._parts: dict[str, list[NDArray[np.generic]]] = {}
+        self._parts: dict[str, Growing] = {}
 
     def _text(self, column: int | None, part: str) -> TextColumn | None:
         if column is None:
@@ -145,28 +127,29 @@ class _Reader:
 
     def take(self, block: Block) -> None:
         """Check one block and keep what is needed of it."""
-        import numpy as np
-
         columns = self._columns
         clean = is_clean(block, self._findings)
         values, drop = self._numbers.take(block, clean=clean)
         kept = ~drop
-        self._keep("starts", block.starts + block.offset)
-        self._keep("kept", kept)
+        self._keep(block, "starts", block.starts + block.offset)
+        self._keep(block, "kept", kept)
         self._end = block.offset + len(block.source)
         self._check_signs(block, values)
         target = self._target(block, values)
+        some = kept if drop.any() else slice(None)
         if target is not None:
-            self._keep("target", target[kept])
+            self._keep(block, "target", target[some])
             features = [values[:, place] for place in range(len(columns.features))]
-            keys = row_keys([*features, target])
-            self._keep("keys", keys[kept])
+            self._keep(block, "keys", row_keys([*features, target])[some])
         if self._group is not None:
-            self._keep("group", self._group.codes(self._group.texts(block))[kept])
+            self._keep(block, "group", self._group.codes(self._group.texts(block))[some])
         if self._samples is not None:
             self._samples.take(block)
         if self._arrays:
-            self._keep("arrays", np.array(values[kept], order="F"))
+            self._keep(block, "X", values[some, : len(columns.features)])
+            for part, column in (("weights", columns.weights), ("sigma", columns.sigma)):
+                if column is not None:
+                    self._keep(block, part, values[some, columns.numbers.index(column)])
 
     def _target(
         self, block: Block, values: NDArray[np.float64]
@@ -201,47 +184,41 @@ class _Reader:
                 line = block.line_of(row)
                 self._findings.add("sign", found, expected, line=line, column=column + 1, name=name)
 
-    def _keep(self, part: str, values: NDArray[np.generic]) -> None:
-        self._parts.setdefault(part, []).append(values)
+    def _keep(self, block: Block, part: str, values: NDArray[np.generic]) -> None:
+        if part not in self._parts:
+            # As many rows as there will be if they go on like these, and some to spare.
+            expected = self._size * block.rows // max(len(block.data), 1)
+            self._parts[part] = Growing(min(expected + expected // 64, MAX_EXPECTED_ROWS))
+        self._parts[part].append(values)
 
-    def finish(
-        self, digested: Digested, header: bytes, text: tuple[tuple[int, bytes], ...] | None
-    ) -> Scan:
+    def finish(self, digested: Digested, header: bytes) -> Scan:
         """Return what was collected, after the checks of whole columns."""
         import numpy as np
 
         columns = self._columns
-        joined = {part: np.concatenate(values) for part, values in self._parts.items()}
-        self._parts.clear()
-        starts = np.append(joined.pop("starts", np.empty(0, np.int64)), self._end)
-        kept = joined.pop("kept", np.empty(0, np.bool_))
-        target = joined.pop("target", None)
-        classes: tuple[str, ...] = ()
-        if self._class is not None and target is not None:
-            target, classes = self._sorted_classes(target)
+        found: dict[str, Any] = {  # Any: arrays of different types
+            part: values.array() for part, values in self._parts.items()
+        }
+        found.setdefault("kept", np.empty(0, np.bool_))
+        found["starts"] = np.append(found.get("starts", np.empty(0, np.int64)), self._end)
+        if self._class is not None and "target" in found:
+            found["target"], found["classes"] = self._sorted_classes(found["target"])
         if self._samples is not None:
             self._samples.note_duplicates()
-        if columns.weights is not None and len(kept) and not self._weighs:
+            if self._arrays:
+                found["sample_id"] = self._samples.texts(found["kept"])
+        if columns.weights is not None and len(found["kept"]) and not self._weighs:
             name = columns.names[columns.weights]
             if not self._findings.has("number", "text column", "sign", name=name):
                 self._findings.add("weights", "only zeros", "a weight above 0", name=name)
-        features = tuple(
-            column for column in columns.features if column not in self._numbers.removed
-        )
+        removed = self._numbers.removed
+        features = tuple(column for column in columns.features if column not in removed)
         return Scan(
-            starts,
-            kept,
-            header,
-            digested.sha256,
-            digested.size,
-            features,
-            target,
-            classes,
-            joined.pop("keys", None),
-            joined.pop("group", None),
-            joined.pop("arrays", None),
-            self._samples.texts(kept) if self._samples is not None and self._arrays else None,
-            text,
+            header=header,
+            sha256=digested.sha256,
+            size=digested.size,
+            features=features,
+            **found,
         )
 
     def _sorted_classes(
