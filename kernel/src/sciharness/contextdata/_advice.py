@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sciharness.contextdata._entries import Axis, Variable
@@ -13,17 +12,18 @@ _COLUMNS = {2: ["target", "source"], 3: ["target", "source1", "source2"]}
 
 
 def warn_of_strays(
-    present: AbstractSet[str],
+    unread: Iterable[str],
     sections: Sequence[Mapping[str, Any]],  # Any: JSON values
 ) -> list[str]:
-    """Return a warning if NPY files are there that belong to no entry of the manifest."""
-    specs = [spec for section in sections for spec in section.values() if type(spec) is dict]
-    named = {file for spec in specs if type(file := spec.get("file")) is str}
+    """Return a warning if NPY files were not read that belong to no entry of the manifest."""
     strays = {
         file
-        for file in present - named
+        for file in unread
         if file.endswith(".npy") and not any(file[:-4] in section for section in sections)
     }
+    if strays:  # a wrong `file` is an error already
+        specs = [spec for section in sections for spec in section.values()]
+        strays -= {str(spec.get("file")) for spec in specs if isinstance(spec, dict)}
     if not strays:
         return []
     found = several(sorted(strays))

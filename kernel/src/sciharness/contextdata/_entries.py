@@ -19,6 +19,7 @@ _VARIABLE = ("file", "description", "axes")
 _USUAL = frozenset(_VARIABLE)
 _VARIABLE_MAY = frozenset({*_VARIABLE, "kind", "structure"})
 _SOURCES = ("values", "file", "size")
+_FILE_AXIS = frozenset({"file", "description"})
 _AXIS_MAY = frozenset({"description", *_SOURCES})
 
 
@@ -99,6 +100,8 @@ def read_axis(name: str, spec: Any, folder: Folder, faults: Faults) -> Axis | No
     if type(spec) is not dict or not is_name(name):
         _refuse_entry("axes", name, spec, faults)
         return None
+    if spec.keys() == _FILE_AXIS and type(spec["description"]) is str:  # quick, for many
+        return _file_axis(spec["description"].strip(), name, spec, folder, faults)
     sources = [source for source in _SOURCES if source in spec]
     if len(spec) != 2 or len(sources) != 1 or "description" not in spec:
         _check_fields(place("axes", name), spec, ("description",), _AXIS_MAY, faults)

@@ -18,7 +18,7 @@ Wanted = Literal["headers", "copies", "maps"]
 
 # Opening a pipe must not wait for its other end.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-_HEADER = 512  # bytes that hold nearly every header
+_HEADER = 4_096  # bytes that hold nearly every header, and many a small file
 _SMALL = 16_384  # bytes of a file that is read at once; more than MOST
 
 
@@ -26,7 +26,7 @@ class Folder:
     """A context.data directory while it is read. Use as a context manager.
 
     ``wanted`` says what :meth:`start` gives beside headers: copies of small
-    arrays, or maps.
+    arrays, or maps. ``unread`` are the files that were not started yet.
 
     Raises:
         OSError: the path cannot be opened as a directory.
@@ -38,13 +38,13 @@ class Folder:
         self.descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             with os.scandir(self.descriptor) as entries:
-                self.files = {entry.name for entry in entries if entry.is_file()}
+                self.unread = {entry.name for entry in entries if entry.is_file()}
         except OSError:
             os.close(self.descriptor)
             raise
         self._first = _SMALL if wanted == "copies" else _HEADER
         self._copies = wanted == "copies"
-        self._maps = Maps(len(self.files)) if wanted == "maps" else None
+        self._maps = Maps(len(self.unread)) if wanted == "maps" else None
         self._headers = Headers()
         self._last: Header | None = None
 
@@ -67,8 +67,10 @@ class Folder:
         Raises:
             NpyFault: there is no such array.
         """
-        if file not in self.files and not self._is_file(file):
-            raise NpyFault("an array file in the directory", "none")
+        try:
+            self.unread.remove(file)
+        except KeyError:
+            self._require_file(file)
         try:
             descriptor = os.open(file, _READ, dir_fd=self.descriptor)
             try:
@@ -87,12 +89,10 @@ class Folder:
         except OSError as error:
             raise NpyFault("a readable file", str(error.strerror)) from None
 
-    def _is_file(self, file: str) -> bool:
-        # A file system may list a name in another spelling than it is opened by.
-        try:
-            return os.path.isfile(os.path.join(self.path, file))
-        except ValueError:
-            return False
+    def _require_file(self, file: str) -> None:
+        # It was read already, or the file system lists it in another spelling, or it is not there.
+        if not os.path.isfile(os.path.join(self.path, file)):
+            raise NpyFault("an array file in the directory", "none")
 
     def read(self, file: str, header: Header) -> Array:
         """Return the array of a file whose ``start`` was read, in memory of its own.

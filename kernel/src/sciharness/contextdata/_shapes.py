@@ -35,7 +35,7 @@ class Shapes:
     def check(self) -> None:
         """Note all faults between shapes and axes."""
         used: set[str] = set()
-        same: set[tuple[tuple[str, ...], tuple[int, ...] | None]] = set()
+        fitting: tuple[tuple[str, ...], tuple[int, ...] | None] = ((), None)
         for name, variable in self._variables.items():
             if variable is None or variable.axes is None:
                 header = variable.header if variable else None
@@ -43,11 +43,11 @@ class Shapes:
                 continue
             axes = variable.axes
             shape = variable.header.shape if variable.header else None
-            if (axes, shape) in same:
+            if (axes, shape) == fitting:  # mostly like the one before
                 continue
             used.update(axes)
             if tuple(map(self._lengths.get, axes)) == shape:
-                same.add((axes, shape))
+                fitting = (axes, shape)
             else:
                 self._compare(name, axes, shape)
         self._report_unregistered()

@@ -78,7 +78,7 @@ def survey(folder: Folder, faults: Faults) -> Survey:
     if axis_specs is not None and variable_specs is not None:
         wrong = _check_axes(variables, axes, faults)
         warnings += warn_of_relations(variables, axes)
-        warnings += warn_of_strays(folder.files, (axis_specs, variable_specs))
+        warnings += warn_of_strays(folder.unread, (axis_specs, variable_specs))
     if variable_specs is not None:
         relations = check_relations(root, variables, wrong, faults)
     return Survey(variables, axes, num_nodes_of(root), relations, warnings)

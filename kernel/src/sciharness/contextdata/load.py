@@ -12,9 +12,11 @@ from sciharness.contextdata._entries import Axis
 from sciharness.contextdata._faults import ContextManifestError, Faults, place
 from sciharness.contextdata._folder import Array, Folder
 from sciharness.contextdata._npy import Header, NpyFault
+from sciharness.contextdata._pause import collector_paused
 from sciharness.contextdata._survey import Survey, check_endpoints, open_folder, survey
 
 
+@collector_paused()
 def load_context_data(
     path: str | os.PathLike[str], mmap: bool = False
 ) -> dict[str, Any]:  # Any: arrays, texts, integers

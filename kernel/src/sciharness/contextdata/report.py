@@ -7,9 +7,11 @@ from typing import Any
 
 from sciharness.contextdata._entries import RELATION, Axis, Variable
 from sciharness.contextdata._faults import Faults
+from sciharness.contextdata._pause import collector_paused
 from sciharness.contextdata._survey import Survey, check_endpoints, open_folder, survey
 
 
+@collector_paused()
 def inspect_context_data(path: str | os.PathLike[str]) -> dict[str, Any]:  # Any: JSON values
     """Return a report about the directory at ``path``; never raises for what is in it.
 
