@@ -12,7 +12,9 @@ import click
 # name -> (module:attribute, one line of help). The help lines stand here so
 # that `harness --help` imports no command.
 COMMANDS = {
+    "budget": ("budget:budget", "Show the budget of a run; raise a limit and go on."),
     "call": ("call:call", "Run one capability outside any run."),
+    "cancel": ("control:cancel", "End a run now and keep what it has done."),
     "check": ("contract:check", "Check a contract without running it."),
     "data": ("data:data", "Check, describe and convert context.data directories."),
     "doctor": ("doctor:doctor", "Show versions, engines, isolation and the state of the home."),
@@ -22,6 +24,7 @@ COMMANDS = {
     "list": ("records:list_runs", "List the runs of this home."),
     "lock": ("contract:lock", "Pin the leased capabilities in contract.lock."),
     "new": ("run:new", "Create a run without starting it."),
+    "pause": ("control:pause", "Pause a run at its next safe point, or at once."),
     "plugin": ("plugins:plugin", "Show, admit and verify plugins."),
     "report": ("records:report", "Show the report of a run."),
     "resume": ("run:resume", "Continue an interrupted run."),

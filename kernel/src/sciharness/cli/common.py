@@ -16,6 +16,10 @@ RUN = click.argument("run", metavar="RUN")
 
 as_json = click.option("--json", "json_output", is_flag=True, help="Print JSON on stdout.")
 
+dry_run = click.option(
+    "-n", "--dry-run", "dry_run", is_flag=True, help="Show what would change; change nothing."
+)
+
 
 def home_path(ctx: click.Context) -> Path | None:
     """Return the home given by --home or HARNESS_HOME, or ``None`` for the default."""

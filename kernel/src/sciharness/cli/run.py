@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from sciharness.cli.common import RUN, as_json, opened
 from sciharness.cli.output import print_json, say, say_error
 
 if TYPE_CHECKING:
+    from sciharness.runtime.session import NewEvent
+    from sciharness.runtime.state import RunState
     from sciharness.store.home import Home
 
 CONTRACT = click.argument("contract", type=click.Path(path_type=Path), metavar="CONTRACT")
@@ -102,7 +105,7 @@ def start(
     ctx: click.Context, run: str, workers: int, spend_holdout: bool, json_output: bool
 ) -> int:
     """Start a run that `new` has made."""
-    return _go_on(ctx, run, workers, spend_holdout, json_output, {"created"})
+    return _go_on(ctx, run, workers, spend_holdout, json_output, frozenset({"created"}))
 
 
 @click.command(epilog="Example: harness resume 3")
@@ -114,8 +117,8 @@ def start(
 def resume(
     ctx: click.Context, run: str, workers: int, spend_holdout: bool, json_output: bool
 ) -> int:
-    """Continue an interrupted run from its last complete step."""
-    return _go_on(ctx, run, workers, spend_holdout, json_output, {"interrupted", "created"})
+    """Continue a paused or interrupted run from its last complete step."""
+    return _go_on(ctx, run, workers, spend_holdout, json_output)
 
 
 def _go_on(
@@ -124,26 +127,20 @@ def _go_on(
     workers: int,
     spend_holdout: bool,
     json_output: bool,
-    allowed: set[str],
+    allowed: frozenset[str] | None = None,
 ) -> int:
-    from sciharness.errors import UsageError
     from sciharness.store.runs import Runs
 
     with opened(ctx) as home:
-        found = Runs(home).find(run)
-        if found.status not in allowed:
-            raise UsageError(
-                f"the run is {found.status}",
-                where=found.run_id,
-                hint="See `harness status`; `harness run CONTRACT --fresh` starts anew.",
-            )
+        run_id = Runs(home).find(run).run_id
         return carry(
             home,
-            found.run_id,
+            run_id,
             workers=workers,
             spend_holdout=spend_holdout,
             json_output=json_output,
-            command=f"`harness resume {found.run_id}`",
+            command=f"`harness resume {run_id}`",
+            allowed=allowed,
         )
 
 
@@ -157,17 +154,23 @@ def carry(
     command: str,
     hidden: tuple[Path, ...] = (),
     export_to: Path | None = None,
+    allowed: frozenset[str] | None = None,
+    first: Callable[[RunState], Sequence[NewEvent]] = lambda state: (),
 ) -> int:
-    """Carry a run to its end, print it, and return the exit code."""
+    """Carry a run to its end or next stop, print it, and return the exit code.
+
+    ``allowed`` and ``first`` are as for :func:`sciharness.runtime.control.carry_run`.
+    """
     from sciharness.cli.summary import advice, describe, exit_code, formulas_of
-    from sciharness.runtime.control import Manner, carry_run
+    from sciharness.runtime.control import UNFINISHED, Manner, carry_run
     from sciharness.runtime.looking import view_of
     from sciharness.runtime.signals import stop_on_interrupt
     from sciharness.store.artifacts import ArtifactStore
 
     with stop_on_interrupt(say) as stop:
         manner = Manner(workers, spend_holdout, say, stop, hidden)
-        carry_run(home, run_id, manner, export_to=export_to)
+        statuses = UNFINISHED if allowed is None else allowed
+        carry_run(home, run_id, manner, allowed=statuses, first=first, export_to=export_to)
     view, state = view_of(home, run_id)
     code = exit_code(view)
     if json_output:
@@ -177,7 +180,7 @@ def carry(
     if code == 1:
         for line in advice(state, view, command):
             say(line)
-    elif code == 130:
+    elif view["status"] == "interrupted":
         say(f"interrupted; continue with `harness resume {run_id}`")
     if view.get("error"):
         from sciharness.errors import HarnessError

@@ -30,6 +30,8 @@ def exit_code(view: View) -> int:
     error = view.get("error") or {}
     if error.get("kind") == "integrity":
         return 7
+    if view["status"] == "interrupted" and error:
+        return 1
     if view["status"] == "succeeded" and view["delivery"] == "failed":
         return 6
     return EXIT_BY_STATUS.get(view["status"], 0)

@@ -15,8 +15,8 @@ from sciharness.plugins import Leasable, Plugins
 from sciharness.runtime.delivery import delivered
 from sciharness.runtime.looking import export_run
 from sciharness.runtime.loop import carry_on
+from sciharness.runtime.lost import lost_usage
 from sciharness.runtime.machine import machine_facts
-from sciharness.runtime.meter import Beat, seconds_between
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.signals import Stop
 from sciharness.runtime.state import TERMINAL, RunState, fold
@@ -92,6 +92,15 @@ def _deliver(home: Home, state: RunState, owner: Owner) -> None:
     reach("run.delivered")
 
 
+def deliver_late(home: Home, run_id: str) -> None:
+    """Do the delivery of an ended run that lacks it, as its owner.
+
+    Raises:
+        UsageError: another living process works on it, or it lacks nothing.
+    """
+    carry_run(home, run_id, Manner(), allowed=frozenset())
+
+
 def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
     """Return the leases of a run, each of exactly the digest it was created with.
 
@@ -136,7 +145,7 @@ def _carry(
     with Workers(root / "pool", hidden=(home.path, *manner.hidden)) as pool:
         pool.check_isolation()
         session = _session(home, state, owner, leases, pool, manner)
-        session.record(*first, _start(state, manner, Beat(root / "beat"), after))
+        session.record(*first, _start(home, state, manner, after))
         try:
             with disk_faults("workspace"):
                 carry_on(session)
@@ -149,14 +158,20 @@ def _carry(
     return state
 
 
-def _start(state: RunState, manner: Manner, beat: Beat, after: int) -> NewEvent:
-    """Return the event of a start; it charges the time of an attempt that was killed."""
-    body: dict[str, object] = {"workers": manner.workers, "machine": machine_facts()}
-    body["after"] = after
-    if state.status == "running":
-        lost = seconds_between(state.metered, max(beat.last(), state.newest))
-        body["usage"] = {**state.in_flight, "wall_time": lost}
-    return ("RunStarted", body)
+def _start(home: Home, state: RunState, manner: Manner, after: int) -> NewEvent:
+    """Return the event of a start; it charges what a killed attempt has cost.
+
+    Asks up to event ``after`` were meant for an earlier owner.
+    """
+    return (
+        "RunStarted",
+        {
+            "workers": manner.workers,
+            "machine": machine_facts(),
+            "after": after,
+            "usage": lost_usage(home, state),
+        },
+    )
 
 
 def _session(

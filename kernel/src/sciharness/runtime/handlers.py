@@ -136,8 +136,13 @@ def _budget_raised(state: RunState, body: Body) -> None:
     for key, change in body["changes"].items():
         state.budget.raise_limit(key, change["to"])
     if state.status == "budget_exhausted":  # a new chapter: what it ends with is reported anew
+        state.exhausted = ""
         state.chapter = len(state.settled)
         state.plainly_reported = False
+
+
+def _budget_exhausted(state: RunState, body: Body) -> None:
+    state.exhausted = body["key"]
 
 
 def _criteria_revised(state: RunState, body: Body) -> None:
@@ -192,6 +197,7 @@ HANDLERS: Mapping[str, Handler] = {
     "CriteriaRevised": _criteria_revised,
     "PauseAsked": _pause_asked,
     "CancelAsked": _cancel_asked,
+    "BudgetExhausted": _budget_exhausted,
     "BudgetRaised": _budget_raised,
     "RunPaused": _stopped("paused"),
     "RunInterrupted": _stopped("interrupted"),

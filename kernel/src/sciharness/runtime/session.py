@@ -13,6 +13,7 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.logs import get_logger
 from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import MetricValue, judge
+from sciharness.runtime.lost import beat_of
 from sciharness.runtime.meter import Beat, Meter
 from sciharness.runtime.records import from_plain, to_plain
 from sciharness.runtime.signals import Stop
@@ -133,7 +134,7 @@ class Session:
     @property
     def beat(self) -> Beat:
         """The mark of the last moment at which the run was at work."""
-        return Beat(self.folder / "beat")
+        return beat_of(self.home, self.state.run_id)
 
 
 def _projection(events: Sequence[NewEvent]) -> dict[str, str]:

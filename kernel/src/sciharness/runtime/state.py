@@ -33,7 +33,8 @@ class RunState:
 
     ``pins`` maps capability names to pin texts; ``undefined`` maps metrics to
     the reason why their evaluator could not define them. ``criteria`` are the
-    contract's, or what a person put in their place. Actions from index
+    contract's, or what a person put in their place. ``exhausted`` is the budget
+    key that ended the run. Actions from index
     ``chapter`` on belong to the part of the run after its budget was last
     raised. ``in_flight`` is what the running action has charged so far,
     ``metered`` the moment up to which the time of the run is charged.
@@ -66,6 +67,7 @@ class RunState:
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
     chapter: int = 0
+    exhausted: str = ""
     plainly_reported: bool = False
     in_flight: dict[str, float] = field(factory=dict)
     metered: str = ""

@@ -1,0 +1,69 @@
+"""Commands that steer runs from outside: pause, cancel, gc."""
+
+from __future__ import annotations
+
+import click
+
+from sciharness.cli.common import RUN, as_json, dry_run, opened
+from sciharness.cli.output import print_json, say
+
+# The time that a run takes to stop an action with all its processes, and some.
+_SECONDS = 30.0
+_LET_GO = frozenset({"paused", "interrupted", "created"})
+
+
+@click.command(epilog="Example: harness pause 3 --now")
+@RUN
+@click.option("--now", is_flag=True, help="Stop the running action; it runs again on resume.")
+@click.option("--wait", is_flag=True, help="Return only when the run is paused.")
+@dry_run
+@as_json
+@click.pass_context
+def pause(
+    ctx: click.Context, run: str, now: bool, wait: bool, dry_run: bool, json_output: bool
+) -> None:
+    """Pause a run after the action it is at; `harness resume` goes on."""
+    from sciharness.runtime.asks import ask_to_pause, wait_for_answer
+    from sciharness.runtime.looking import view_of
+    from sciharness.store.runs import Runs
+
+    with opened(ctx) as home:
+        run_id = Runs(home).find(run).run_id
+        if dry_run:
+            say(f"would pause {run_id}, which is {Runs(home).get(run_id).status}")
+            return
+        status = ask_to_pause(home, run_id, now=now)
+        if status == "running" and (now or wait):
+            status = wait_for_answer(home, run_id, None if wait else _SECONDS)
+        if json_output:
+            print_json(view_of(home, run_id)[0])
+    if status == "running":
+        say(f"{run_id} will pause after the action that is running")
+    else:
+        say(f"{run_id} is {status}" + ("; `harness resume` goes on" if status == "paused" else ""))
+
+
+@click.command(epilog="Example: harness cancel 3")
+@RUN
+@dry_run
+@as_json
+@click.pass_context
+def cancel(ctx: click.Context, run: str, dry_run: bool, json_output: bool) -> None:
+    """End a run now, whatever it is at; what it has done is kept and exported."""
+    from sciharness.runtime.asks import ask_to_cancel, wait_for_answer
+    from sciharness.runtime.looking import view_of
+    from sciharness.store.runs import Runs
+
+    with opened(ctx) as home:
+        run_id = Runs(home).find(run).run_id
+        if dry_run:
+            say(f"would cancel {run_id}, which is {Runs(home).get(run_id).status}")
+            return
+        status = ask_to_cancel(home, run_id)
+        if status == "running":
+            status = wait_for_answer(home, run_id, _SECONDS)
+        if status in _LET_GO:  # it had just stopped by itself
+            status = ask_to_cancel(home, run_id)
+        if json_output:
+            print_json(view_of(home, run_id)[0])
+    say(f"{run_id} is {status}")
