@@ -111,7 +111,7 @@ def test_a_changed_descriptor_is_read_or_refused(name: str, value: Any, drop: bo
         ("operation", "Add", "lower-case words"),
         ("trusted_metrics", ["other"], "trusted but not declared: other"),
         ("metrics", ["bad name"], "no metric name"),
-        ("kind", "reviewer", "unknown kind"),
+        ("kind", "helper", "unknown kind"),
         ("request_schema", {"type": "string"}, "is for no object"),
         ("request_schema", {"type": "object", "$ref": "file:///etc/passwd"}, "uses '\\$ref'"),
         ("network", 1, "expected bool"),

@@ -9,14 +9,20 @@ from attrs import field, frozen
 
 from sciharness.plugin import InputSpec, OutputSpec
 
+LEASED_KINDS = ("capability", "evaluator")
+ROLE_KINDS = ("reasoner", "executor", "reviewer", "publisher")
+
 
 @frozen
 class Operation:
     """One operation of a plugin as preflight, gate and worker see it.
 
-    ``kind`` is ``capability`` or ``evaluator``; ``request_schema`` the JSON
+    ``kind`` is ``capability`` or ``evaluator``, which a contract leases, or a
+    role that it does not: ``reasoner``, ``executor``, ``reviewer`` or
+    ``publisher``, whose ``group`` is empty. ``request_schema`` is the JSON
     Schema of its request class. ``trusted_metrics`` is what the plugin asks
     for; whether it is granted is the catalog's word, see :class:`Leasable`.
+    ``delivers`` are the names by which ``deliver`` chooses a publisher.
     """
 
     plugin_id: str
@@ -34,6 +40,12 @@ class Operation:
     network: bool = False
     final_data: bool = False
     charges: tuple[str, ...] = ()
+    delivers: tuple[str, ...] = ()
+
+    @property
+    def leased(self) -> bool:
+        """Whether a contract names it among its capabilities."""
+        return self.kind in LEASED_KINDS
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +39,8 @@ def list_plugins(ctx: click.Context, json_output: bool) -> None:
         click.echo(f"{entry.id} {entry.version}  {entry.state} ({entry.origin}{trust})")
         for name in entry.capabilities:
             click.echo(f"    {name}")
+        for role in entry.roles:
+            click.echo(f"    {role.name} ({role.kind})")
         if entry.reason:
             click.echo(f"    {entry.reason}")
 
@@ -53,16 +56,19 @@ def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
     with opened(ctx) as home:
         entry = Plugins(home).show(plugin_id)
     if json_output:
-        print_json(
-            {**entry.to_dict(), "operations": [_card(entry, one) for one in entry.operations]}
-        )
+        leased = [_card(entry, one) for one in entry.operations if one.leased]
+        roles = [_role_card(one) for one in entry.roles]
+        print_json({**entry.to_dict(), "operations": leased, "roles": roles})
         return
     click.echo(f"{entry.id} {entry.version} ({entry.distribution})")
     click.echo(f"{entry.state}, {entry.origin}, digest {entry.digest}")
     if entry.reason:
         click.echo(entry.reason)
     for operation in entry.operations:
-        _print_operation(_card(entry, operation))
+        if operation.leased:
+            _print_operation(_card(entry, operation))
+    for role in entry.roles:
+        _print_role(_role_card(role))
 
 
 def _card(entry: PluginStatus, operation: Operation) -> dict[str, Any]:  # Any: JSON values
@@ -96,7 +102,29 @@ def _print_operation(card: dict[str, Any]) -> None:  # Any: JSON values
     click.echo(f"  takes: {', '.join(item['name'] for item in card['inputs']) or 'nothing'}")
     click.echo(f"  writes: {', '.join(item['name'] for item in card['outputs']) or 'nothing'}")
     click.echo(f"  reports: {', '.join(card['metrics']) or 'no metrics'}")
-    for name, field in card["request"].get("properties", {}).items():
+    _print_fields(card["request"])
+
+
+def _role_card(role: Operation) -> dict[str, Any]:  # Any: JSON values
+    return {
+        "name": role.name,
+        "kind": role.kind,
+        "summary": role.summary,
+        "network": role.network,
+        "delivers": list(role.delivers),
+        "request": dict(role.request_schema),
+    }
+
+
+def _print_role(card: dict[str, Any]) -> None:  # Any: JSON values
+    click.echo(f"\n{card['name']}: {card['summary']}")
+    delivers = f", delivers {', '.join(card['delivers'])}" if card["delivers"] else ""
+    click.echo(f"  {card['kind']}{', asks for the network' * card['network']}{delivers}")
+    _print_fields(card["request"])
+
+
+def _print_fields(request: Mapping[str, Any]) -> None:  # Any: JSON Schema
+    for name, field in request.get("properties", {}).items():
         default = f" (default {field['default']!r})" if "default" in field else " (required)"
         click.echo(f"  {name}{default}: {field.get('description', '')}")
 
@@ -124,7 +152,8 @@ def admit(
     if dry_run:
         say("nothing was admitted")
         return
-    say(f"{entry.state}: " + (", ".join(entry.capabilities) or str(entry.reason)))
+    offered = ", ".join(operation.name for operation in entry.operations)
+    say(f"{entry.state}: {offered or entry.reason}")
     if any(operation.network for operation in entry.operations):
         say("it asks for the network: its workers keep their sockets and never get labels")
 

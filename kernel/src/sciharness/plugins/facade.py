@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-from sciharness.descriptors import Descriptor, Operation
+from sciharness.descriptors import LEASED_KINDS, Descriptor, Operation
 from sciharness.errors import HarnessError, PluginError
 from sciharness.plugins import cache
 from sciharness.plugins.records import Leasable, PluginStatus
@@ -24,6 +26,17 @@ from sciharness_catalog.verify import VerifiedPackage, read_verified
 
 _TABLES = "sciharness-catalog-1"
 
+_USED: Mapping[str, str] = MappingProxyType(
+    {
+        "capability": "A contract leases it under `capabilities`.",
+        "evaluator": "A contract leases it under `capabilities`.",
+        "reasoner": "A contract chooses it by `reasoner: {use: NAME}`.",
+        "executor": "A contract chooses it by `executor: {use: NAME}`.",
+        "publisher": "A contract chooses it by what it delivers, under `deliver`.",
+        "reviewer": "It is asked about every package; no contract names it.",
+    }
+)
+
 
 class Plugins:
     """The plugins installed here, with what this home decided about them.
@@ -36,6 +49,7 @@ class Plugins:
     def __init__(self, home: Home) -> None:
         self.home = home
         self._known = approvals()
+        self._kept = home.plugins / "descriptors"
         self._leases: dict[str, tuple[Lease, Descriptor]] = {}
         self._load_sets: dict[tuple[str, str], LoadSet] = {}
         home.ensure_tables(_TABLES, catalog.create_tables)
@@ -65,19 +79,37 @@ class Plugins:
             EditableError, TwoClaimantsError, IntegrityError: it may not load.
             PluginError: it may load, but it does not.
         """
+        return self._leasable(name, LEASED_KINDS, pin)
+
+    def role(self, kind: str, name: str, pin: Pin | None = None) -> Leasable:
+        """Return the ``reasoner``, ``executor``, ``reviewer`` or ``publisher`` of that name.
+
+        Raises:
+            As :meth:`lease`.
+        """
+        return self._leasable(name, (kind,), pin)
+
+    def expected_roles(self, kind: str) -> tuple[str, ...]:
+        """Return the roles of a kind that persons have admitted, installed now or not.
+
+        What was admitted is known by digest, so that one whose distribution
+        was removed or changed since is still named.
+        """
+        newest = {one.plugin_id: one for one in catalog.decisions(self.home.connection())}
+        return tuple(
+            name
+            for plugin_id, one in sorted(newest.items())
+            if one.action == "admit"
+            for name in cache.offered(self._kept, plugin_id, one.digest, kind)
+        )
+
+    def _leasable(self, name: str, kinds: tuple[str, ...], pin: Pin | None) -> Leasable:
         plugin_id, _, wanted = name.rpartition(".")
         if not plugin_id:
-            hint = "A capability is named PLUGIN_ID.OPERATION; see `harness plugin list`."
-            raise NotInstalledError("is no capability name", where=name, hint=hint)
+            hint = f"A {kinds[0]} is named PLUGIN_ID.OPERATION; see `harness plugin list`."
+            raise NotInstalledError(f"is no {kinds[0]} name", where=name, hint=hint)
         held, descriptor = self._leased(plugin_id, pin)
-        operations = {one.operation: one for one in descriptor.operations}
-        if wanted not in operations:
-            raise NotInstalledError(
-                f"offers no operation {wanted!r}",
-                where=f"{plugin_id} {held.package.version}",
-                hint=nearest(wanted, list(operations)),
-            )
-        operation = operations[wanted]
+        operation = _operation_of(descriptor, wanted, kinds)
         granted = held.admission.trusted_metrics and operation.kind == "evaluator"
         return Leasable(
             operation=operation,
@@ -159,11 +191,10 @@ class Plugins:
         return self._load_sets[key]
 
     def _descriptor(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
-        folder = self.home.plugins / "descriptors"
-        descriptor = cache.load(folder, package)
+        descriptor = cache.load(self._kept, package)
         if descriptor is None:
             descriptor = self._asked(plugin, package)
-            cache.save(folder, package, descriptor)
+            cache.save(self._kept, package, descriptor)
         return descriptor
 
     def _asked(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
@@ -178,6 +209,26 @@ class Plugins:
             shutil.rmtree(scratch, ignore_errors=True)
         _check_hook_api(descriptor)
         return descriptor
+
+
+def _operation_of(descriptor: Descriptor, wanted: str, kinds: tuple[str, ...]) -> Operation:
+    where = f"{descriptor.plugin_id} {descriptor.version}"
+    offered = {one.operation: one for one in descriptor.operations}
+    found = offered.get(wanted)
+    if found is None:
+        hint = nearest(wanted, [name for name, one in offered.items() if one.kind in kinds])
+        raise NotInstalledError(f"offers no operation {wanted!r}", where=where, hint=hint)
+    if found.kind not in kinds:
+        raise NotInstalledError(
+            f"{wanted!r} is {_article(found.kind)}, not {_article(kinds[0])}",
+            where=where,
+            hint=_USED[found.kind],
+        )
+    return found
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _status_of(

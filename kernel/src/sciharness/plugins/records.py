@@ -35,8 +35,13 @@ class PluginStatus:
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """The names of its operations, ``plugin_id.operation``."""
-        return tuple(operation.name for operation in self.operations)
+        """The names of the operations that a contract may lease, ``plugin_id.operation``."""
+        return tuple(operation.name for operation in self.operations if operation.leased)
+
+    @property
+    def roles(self) -> tuple[Operation, ...]:
+        """Its reasoners, executors, reviewers and publishers."""
+        return tuple(operation for operation in self.operations if not operation.leased)
 
     def to_dict(self) -> dict[str, Any]:  # Any: JSON values
         """Return the plugin as it stands in ``--json`` output."""
@@ -50,12 +55,13 @@ class PluginStatus:
             "trusted_metrics": self.trusted_metrics,
             "reason": self.reason,
             "capabilities": list(self.capabilities),
+            "roles": [{"name": one.name, "kind": one.kind} for one in self.roles],
         }
 
 
 @frozen
 class Leasable:
-    """A capability that may be leased here: what it does, its exact pin, its trust.
+    """A capability or a role that may be used here: what it does, its exact pin, its trust.
 
     ``trusted_metrics`` are the metrics it declares as trusted, if this
     installation grants that to the exact digest, else none.

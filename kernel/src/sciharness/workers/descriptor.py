@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 import attrs
 
-from sciharness.descriptors import Descriptor, Operation
+from sciharness.descriptors import LEASED_KINDS, ROLE_KINDS, Descriptor, Operation
 from sciharness.errors import PluginError
 from sciharness.plugin import GROUPS, Capability, Evaluator, InputSpec, OutputSpec
 from sciharness.requests import request_schema
 from sciharness.requests.subset import schema_fault
+from sciharness.roles import NoOptions, Role
 from sciharness.workers.wire import Message
 
 Record = TypeVar("Record")
@@ -20,38 +21,35 @@ Record = TypeVar("Record")
 _OPERATION = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 
+_PUBLISHED = ("id", "version")  # what the kernel gives to every publisher
+
 EVALUATION = "evaluation"
 
+Offer = Capability | Evaluator | Role
 
-def described(plugin_id: str, offer: Capability | Evaluator) -> Message:
-    """Return one registered operation as JSON values, without its function.
+# Fields that an operation has in common with the records that have them.
+_TEXTS = ("metrics", "trusted_metrics", "charges", "delivers")
+_LISTS = ("inputs", "outputs", *_TEXTS)
+_PLAIN = ("task", "domain", "network", "final_data")
+
+
+def described(plugin_id: str, offer: Offer) -> Message:
+    """Return one registered record as JSON values, without its function.
 
     Raises:
         PluginError: its request class has no schema.
     """
+    shared: Message = {name: getattr(offer, name) for name in _PLAIN if hasattr(offer, name)}
+    shared |= {name: tuple(getattr(offer, name)) for name in _LISTS if hasattr(offer, name)}
     operation = Operation(
         plugin_id=plugin_id,
         operation=offer.operation,
-        kind="evaluator" if isinstance(offer, Evaluator) else "capability",
+        kind=type(offer).__name__.lower(),
         summary=offer.summary,
-        group=EVALUATION if isinstance(offer, Evaluator) else offer.group,
-        request_schema=request_schema(offer.request),
-        outputs=tuple(offer.outputs),
-        metrics=tuple(offer.metrics),
+        group=EVALUATION if isinstance(offer, Evaluator) else getattr(offer, "group", ""),
+        request_schema=request_schema(getattr(offer, "request", NoOptions)),
+        **shared,
     )
-    if isinstance(offer, Evaluator):
-        operation = attrs.evolve(
-            operation, task=offer.task, trusted_metrics=tuple(offer.trusted_metrics)
-        )
-    else:
-        operation = attrs.evolve(
-            operation,
-            inputs=tuple(offer.inputs),
-            domain=offer.domain,
-            network=offer.network,
-            final_data=offer.final_data,
-            charges=tuple(offer.charges),
-        )
     return attrs.asdict(operation)
 
 
@@ -90,7 +88,7 @@ def _operation(plain: Any) -> Operation:  # Any: JSON values
     fields = dict(plain)
     for name, kind in (("inputs", InputSpec), ("outputs", OutputSpec)):
         fields[name] = tuple(_record(kind, item) for item in _listed(fields.get(name, []), name))
-    for name in ("metrics", "trusted_metrics", "charges"):
+    for name in _TEXTS:
         fields[name] = tuple(_listed(fields.get(name, []), name))
     operation = _record(Operation, fields)
     _check_operation(operation)
@@ -101,12 +99,15 @@ def _check_operation(operation: Operation) -> None:
     where = operation.name
     if not _OPERATION.fullmatch(operation.operation):
         raise PluginError("operation names are lower-case words joined by underscores", where=where)
-    if operation.kind not in ("capability", "evaluator"):
+    if operation.kind not in (*LEASED_KINDS, *ROLE_KINDS):
         raise PluginError(f"unknown kind {operation.kind!r}", where=where)
-    if operation.group not in GROUPS:
+    groups = GROUPS if operation.leased else ("",)
+    if operation.group not in groups:
         raise PluginError(
-            f"unknown group {operation.group!r}, expected one of {', '.join(GROUPS)}", where=where
+            f"unknown group {operation.group!r}, expected one of {', '.join(groups)}", where=where
         )
+    if operation.kind == "publisher":
+        _check_publisher(operation)
     fault = schema_fault(operation.request_schema)
     if fault or operation.request_schema.get("type") != "object":
         raise PluginError(f"its request schema {fault or 'is for no object'}", where=where)
@@ -116,6 +117,17 @@ def _check_operation(operation: Operation) -> None:
     undeclared = sorted(set(operation.trusted_metrics) - set(operation.metrics))
     if undeclared:
         raise PluginError(f"trusted but not declared: {', '.join(undeclared)}", where=where)
+
+
+def _check_publisher(operation: Operation) -> None:
+    schema = operation.request_schema
+    if not operation.delivers:
+        raise PluginError("a publisher names what it delivers", where=operation.name)
+    absent = sorted(set(_PUBLISHED) - set(schema.get("properties", {})))
+    others = sorted(set(schema.get("required", ())) - set(_PUBLISHED))
+    if absent or others:
+        said = f"lacks {', '.join(absent)}" if absent else f"needs {', '.join(others)}"
+        raise PluginError(f"a publisher is given id and version, it {said}", where=operation.name)
 
 
 def _record(kind: type[Record], plain: Any) -> Record:  # Any: JSON values
@@ -143,7 +155,7 @@ def _record(kind: type[Record], plain: Any) -> Record:  # Any: JSON values
 def _listed(value: Any, name: str) -> list[Any]:  # Any: JSON values
     if not isinstance(value, list | tuple):
         raise PluginError(f"{name} has to be a list, got {value!r}")
-    texts = name in ("metrics", "trusted_metrics", "charges", "types")
+    texts = name in (*_TEXTS, "types")
     if texts and not all(isinstance(item, str) for item in value):
         raise PluginError(f"{name} has to be a list of texts, got {value!r}")
     return list(value)

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from sciharness.descriptors import Operation
 from sciharness.plugin import Input
+from sciharness.workers.consulting import Subject, subject_to_plain
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.outcome import Produced
 from sciharness.workers.wire import Message, input_to_plain
@@ -27,7 +28,7 @@ class Job:
     the operation, which is asked to stop after it; ``wall_limit`` ends it
     (default: 10 s and a quarter more). ``fresh`` takes a worker of its own, which
     ends with the action; ``private`` says that an input is secret: it is fresh
-    too, and never has sockets.
+    too, and never has sockets. ``subject`` is what a role is asked about.
     """
 
     pin: Pin
@@ -42,6 +43,7 @@ class Job:
     wall_limit: float | None = None
     fresh: bool = False
     private: bool = False
+    subject: Subject | None = None
 
     @property
     def alone(self) -> bool:
@@ -68,6 +70,16 @@ class JobResult:
     cpu_seconds: float
 
 
+@frozen
+class Consultation:
+    """What a role answered, as JSON values of its worker, with charged usage and its cost."""
+
+    answer: Mapping[str, Any]  # Any: JSON values
+    usage: Mapping[str, float]
+    seconds: float
+    cpu_seconds: float
+
+
 def asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | None) -> Message:
     """Return a job as the worker reads it; ``folder`` is where the operation may write."""
     return {
@@ -79,4 +91,5 @@ def asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | 
         "workers": job.workers,
         "time_limit": job.time_limit,
         "restored": None if restored is None else str(restored),
+        "subject": None if job.subject is None else subject_to_plain(job.subject),
     }

@@ -13,6 +13,8 @@ import attrs
 
 from sciharness.plugin import Context, Outcome
 from sciharness.requests import COMMON, build_request
+from sciharness.roles import NoOptions
+from sciharness.workers.consulting import Consulted, consult
 from sciharness.workers.failures import ActionFailed
 from sciharness.workers.outcome import (
     checked_metrics,
@@ -31,7 +33,7 @@ _MAX_TEXT = 2000
 
 
 def run(plugin: LoadedPlugin, asked: Message, link: Link) -> Message:
-    """Run one operation and return the message with its outcome.
+    """Run one operation, or ask one role, and return the message with its outcome.
 
     Raises:
         ActionFailed: what it gave back is no outcome.
@@ -39,11 +41,24 @@ def run(plugin: LoadedPlugin, asked: Message, link: Link) -> Message:
     """
     offer = plugin.offers[asked["operation"]]
     reporter = Reporter(link)
-    workspace = Path(asked["workspace"])
-    os.chdir(workspace)
-    context = Context(
+    os.chdir(asked["workspace"])
+    context = _context(asked, reporter, link)
+    kind = getattr(offer, "request", NoOptions)
+    request: object = build_request(kind, _with_common(kind, asked))
+    try:
+        with reporter.attached(context.log):
+            if isinstance(offer, Consulted):
+                return {"answer": consult(offer, request, asked["subject"], context)}
+            outcome = offer.run(request, context)
+    finally:
+        reporter.flush()
+    return {"done": _checked(outcome, context, getattr(offer, "metrics", ()))}
+
+
+def _context(asked: Message, reporter: Reporter, link: Link) -> Context:
+    return Context(
         inputs={name: input_from_plain(plain) for name, plain in asked["inputs"].items()},
-        workspace=workspace,
+        workspace=Path(asked["workspace"]),
         seed=asked["seed"],
         workers=asked["workers"],
         time_limit=asked["time_limit"],
@@ -51,13 +66,6 @@ def run(plugin: LoadedPlugin, asked: Message, link: Link) -> Message:
         emit=reporter.emit,
         is_cancelled=lambda: link.cancelled,
     )
-    request: object = build_request(offer.request, _with_common(offer.request, asked))
-    try:
-        with reporter.attached(context.log):
-            outcome = offer.run(request, context)
-    finally:
-        reporter.flush()
-    return {"done": _checked(outcome, context, offer.metrics)}
 
 
 def _with_common(request: type, asked: Message) -> Message:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from attrs import define, evolve
 
@@ -21,7 +21,7 @@ from sciharness.workers.confinement import NONE, ConfinementError, probe
 from sciharness.workers.descriptor import descriptor_from_plain
 from sciharness.workers.events import EventCheck
 from sciharness.workers.failures import ActionFailed, ImportFailed
-from sciharness.workers.jobs import Job, JobResult, asked
+from sciharness.workers.jobs import Consultation, Job, JobResult, asked
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.outcome import (
     Produced,
@@ -35,7 +35,18 @@ from sciharness.workers.starter import Starter
 from sciharness.workers.wire import Message
 from sciharness.workers.worker import Worker
 
-__all__ = ["ActionFailed", "ImportFailed", "Job", "JobResult", "LoadSet", "Produced", "Workers"]
+__all__ = [
+    "ActionFailed",
+    "Consultation",
+    "ImportFailed",
+    "Job",
+    "JobResult",
+    "LoadSet",
+    "Produced",
+    "Workers",
+]
+
+Result = TypeVar("Result")
 
 CHARGEABLE = (*COUNTED_BUDGET_KEYS, "cpu_hours", "gpu_hours")
 
@@ -88,24 +99,22 @@ class Workers:
             ActionFailed: with the typed reason, charged usage and CPU seconds.
             ContractError: a hidden folder would have been readable.
         """
-        started = time.monotonic()
-        events = EventCheck(CHARGEABLE, on_event)
-        taken = self._take(job, cancelled)
-        folders = taken.slot.begin(job.workspace)
-        before = taken.worker.cpu_seconds()
-        try:
-            result = self._result(job, taken, folders, events, cancelled)
-        except BaseException as error:
-            spent = taken.worker.cpu_seconds() - before
-            self._drop(taken, folders)
-            if isinstance(error, ActionFailed):
-                error.usage = dict(events.usage)
-                error.seconds = time.monotonic() - started
-                error.cpu_seconds = max(spent, 0.0)
-            raise
-        cpu = taken.worker.cpu_seconds() - before
-        self._give_back(taken, folders, fresh=job.alone)
-        return evolve(result, seconds=time.monotonic() - started, cpu_seconds=max(cpu, 0.0))
+        result, events, seconds, cpu = self._work(job, self._result, on_event, cancelled)
+        return evolve(result, usage=dict(events.usage), seconds=seconds, cpu_seconds=cpu)
+
+    def consult(
+        self,
+        job: Job,
+        on_event: Callable[[Message], None] = lambda event: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Consultation:
+        """Ask a role about the subject of the job and return its answer, not yet checked.
+
+        Raises:
+            ActionFailed, ContractError: as :meth:`run`.
+        """
+        answer, events, seconds, cpu = self._work(job, self._answer, on_event, cancelled)
+        return Consultation(answer, dict(events.usage), seconds, cpu)
 
     def check_isolation(self) -> None:
         """Confirm that a worker cannot read the hidden folders; asked before a run begins.
@@ -178,25 +187,60 @@ class Workers:
     ) -> None:
         self.close()
 
-    def _result(
+    def _work(
+        self,
+        job: Job,
+        take: Callable[[Job, ActionFolders, Message], Result],
+        on_event: Callable[[Message], None],
+        cancelled: Callable[[], bool],
+    ) -> tuple[Result, EventCheck, float, float]:
+        """Have a worker do a job; return what ``take`` makes of its answer, and the cost."""
+        started = time.monotonic()
+        events = EventCheck(CHARGEABLE, on_event)
+        taken = self._take(job, cancelled)
+        folders = taken.slot.begin(job.workspace)
+        before = taken.worker.cpu_seconds()
+        try:
+            result = take(job, folders, self._said(job, taken, folders, events, cancelled))
+        except BaseException as error:
+            spent = taken.worker.cpu_seconds() - before
+            self._drop(taken, folders)
+            if isinstance(error, ActionFailed):
+                error.usage = dict(events.usage)
+                error.seconds = time.monotonic() - started
+                error.cpu_seconds = max(spent, 0.0)
+            raise
+        cpu = taken.worker.cpu_seconds() - before
+        self._give_back(taken, folders, fresh=job.alone)
+        return result, events, time.monotonic() - started, max(cpu, 0.0)
+
+    def _said(
         self,
         job: Job,
         taken: _Running,
         folders: ActionFolders,
         events: EventCheck,
         cancelled: Callable[[], bool],
-    ) -> JobResult:
+    ) -> Message:
         granted = job.alone or taken.worker.launched.level == NONE
         inputs = job.inputs if granted else slots.place(job.inputs, folders.inputs)
         restored = slots.restore_checkpoint(self.root, job.workspace, folders.work)
-        answer = taken.worker.ask(
+        return taken.worker.ask(
             {"run": asked(job, inputs, folders.work, restored)},
             on_event=events,
             seconds=job.wall_seconds,
             soft_seconds=job.time_limit,
             cancelled=cancelled,
         )
-        done = answer.get("done")
+
+    def _answer(self, job: Job, folders: ActionFolders, said: Message) -> Message:
+        answer = said.get("answer")
+        if not isinstance(answer, dict):
+            raise ActionFailed("gave no answer", reason="nonsense")
+        return answer
+
+    def _result(self, job: Job, folders: ActionFolders, said: Message) -> JobResult:
+        done = said.get("done")
         if not isinstance(done, dict):
             raise ActionFailed("answered something that is no outcome", reason="nonsense")
         metrics = checked_metrics(done.get("metrics"), job.operation.metrics)
@@ -206,7 +250,7 @@ class Workers:
         if outputs or any(not spec.optional for spec in job.operation.outputs):
             taken_out = slots.take_outputs(folders.work, job.workspace)
             produced = collected(taken_out, outputs, job.operation)
-        return JobResult(metrics, produced, notes, dict(events.usage), 0.0, 0.0)
+        return JobResult(metrics, produced, notes, {}, 0.0, 0.0)
 
     def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
         if job.private and job.operation.network:
