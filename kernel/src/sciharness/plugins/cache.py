@@ -32,6 +32,20 @@ def load(folder: Path, package: VerifiedPackage) -> Descriptor | None:
     return descriptor if said == (package.plugin_id, package.version, package.digest) else None
 
 
+def offered(folder: Path, plugin_id: str, digest: str, kind: str) -> tuple[str, ...]:
+    """Return the names of one kind that a plugin offered when it was described.
+
+    Unlike :func:`load` it takes what any version of the kernel has written:
+    the answer only says what has to be asked for.
+    """
+    try:
+        kept = json.loads((folder / f"{digest}-{plugin_id}.json").read_bytes())
+        found = kept["descriptor"]["operations"]
+        return tuple(f"{plugin_id}.{one['operation']}" for one in found if one["kind"] == kind)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
 def save(folder: Path, package: VerifiedPackage, descriptor: Descriptor) -> None:
     """Keep a descriptor; the file is there whole or not at all."""
     kept = {"written_by": _writer(), "descriptor": descriptor_to_plain(descriptor)}
