@@ -1,0 +1,1 @@
+"""One small working example of each hook of sciharness."""
