@@ -27,7 +27,7 @@ from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import PREDICTOR_FILES
 from sciharness.store.home import Home
 from sciharness.tables import check_table, split_labels
-from sciharness.workers.pool import Job, JobResult, Workers
+from sciharness.workers.pool import Job, JobResult, Produced, Workers
 
 _TABLES = frozenset({"DATASET", "labelled_table", "table"})
 TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".parquet"})
@@ -265,29 +265,38 @@ def _check_out(out: Path) -> None:
     place = next((one for one in (out, *out.absolute().parents) if one.exists()), out)
     if not place.is_dir() or not os.access(place, os.W_OK):
         reason = "cannot be written" if place.is_dir() else "is no folder"
-        raise UsageError(reason, where=f"--out {place}", hint="Choose another folder.")
+        raise _no_place(reason, place)
+
+
+def _no_place(reason: str, place: Path) -> UsageError:
+    return UsageError(reason, where=f"--out {place}", hint="Choose another folder.")
 
 
 def _deliver(result: JobResult, out: Path) -> tuple[Mapping[str, str], ...]:
-    placed = []
-    if result.artifacts:
-        out.mkdir(parents=True, exist_ok=True)
-    for produced in sorted(result.artifacts, key=lambda item: item.name):
-        # Through a temporary name: a file in ``out`` is complete or not there.
-        target = out / produced.name
-        handle, partial = tempfile.mkstemp(prefix=".partial-", dir=out)
-        os.close(handle)
-        shutil.copyfile(produced.path, partial)
-        os.chmod(partial, 0o644)
-        os.replace(partial, target)
-        with target.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        placed.append(
-            {
-                "name": produced.name,
-                "type": produced.type,
-                "sha256": digest,
-                "path": str(target.resolve()),
-            }
+    try:
+        if result.artifacts:
+            out.mkdir(parents=True, exist_ok=True)
+        return tuple(
+            _placed(produced, out)
+            for produced in sorted(result.artifacts, key=lambda item: item.name)
         )
-    return tuple(placed)
+    except OSError as fault:
+        raise _no_place(f"cannot be written: {fault.strerror}", out) from fault
+
+
+def _placed(produced: Produced, out: Path) -> Mapping[str, str]:
+    # Through a temporary name: a file in ``out`` is complete or not there.
+    target = out / produced.name
+    handle, partial = tempfile.mkstemp(prefix=".partial-", dir=out)
+    os.close(handle)
+    shutil.copyfile(produced.path, partial)
+    os.chmod(partial, 0o644)
+    os.replace(partial, target)
+    with target.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {
+        "name": produced.name,
+        "type": produced.type,
+        "sha256": digest,
+        "path": str(target.resolve()),
+    }
