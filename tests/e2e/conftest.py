@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -140,22 +141,48 @@ class Harness:
         return evolve(other, environment={**other.environment, "HARNESS_HOME": str(other.home)})
 
 
+def built(project: Path, wheels: Path) -> Path:
+    """Build the wheel of a flit project and return it."""
+    wheels.mkdir(exist_ok=True)
+    build = (
+        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
+        "print(buildapi.build_wheel(sys.argv[2]))"
+    )
+    command = [sys.executable, "-c", build, project, wheels]
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    return wheels / made.stdout.split()[-1]
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the toy plugin installed from its built wheel."""
     scratch = tmp_path_factory.mktemp("toy")
-    project, wheels, found = (scratch / name for name in ("project", "wheels", "site"))
+    project, found = scratch / "project", scratch / "site"
     shutil.copytree(SUPPORT / "toy", project, ignore=shutil.ignore_patterns("__pycache__"))
-    wheels.mkdir()
-    build = (
-        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
-        "buildapi.build_wheel(sys.argv[2])"
-    )
-    subprocess.run([sys.executable, "-c", build, project, wheels], check=True)
-    (wheel,) = wheels.iterdir()
     pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-compile"]
+    wheel = built(project, scratch / "wheels")
     subprocess.run([*pip, "--quiet", "--target", found, wheel], check=True)
     return found
+
+
+@pytest.fixture(scope="session")
+def install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Build a plugin of one module and unpack its wheel into a folder, which is returned."""
+
+    def make(name: str, text: str, plugin_id: str = "") -> Path:
+        scratch = tmp_path_factory.mktemp(name)
+        (scratch / f"{name}.py").write_text(text, "utf-8")
+        (scratch / "pyproject.toml").write_text(
+            "[build-system]\nrequires = ['flit_core']\nbuild-backend = 'flit_core.buildapi'\n"
+            f"[project]\nname = '{name}'\nversion = '1.0'\ndescription = 'for tests'\n"
+            f"[project.entry-points.'sciharness.plugins']\n'{plugin_id or name}' = '{name}'\n",
+            "utf-8",
+        )
+        with zipfile.ZipFile(built(scratch, scratch / "wheels")) as wheel:
+            wheel.extractall(scratch / "site")
+        return scratch / "site"
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -224,13 +251,3 @@ def confined(harness: Harness) -> None:
 
     if probe() == "none":
         pytest.skip("no Landlock here: nothing confines a worker")
-
-
-@pytest.fixture
-def unwritable(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nobody may write, as far as this machine can make one."""
-    folder = tmp_path / "unwritable"
-    folder.mkdir()
-    folder.chmod(0o500)
-    yield folder
-    folder.chmod(0o700)
