@@ -116,10 +116,8 @@ def _invoke(words: list[str]) -> int:
         return 130
     except click.ClickException as fault:
         return _usage(fault, "--json" in words)
-    except (BrokenPipeError, SystemExit) as leave:
-        # click turns a broken pipe into an exit; nothing else leaves that way.
-        if isinstance(leave, SystemExit) and not isinstance(leave.__context__, BrokenPipeError):
-            raise
+    except (BrokenPipeError, SystemExit):
+        # click makes an exit of a broken pipe; no command leaves that way by itself.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except Exception as fault:  # noqa: BLE001 - every failure ends in one message and its code
