@@ -12,6 +12,7 @@ import click
 # name -> (module:attribute, one line of help). The help lines stand here so
 # that `harness --help` imports no command.
 COMMANDS = {
+    "approve": ("control:approve", "Approve a verification plan by name and words."),
     "budget": ("budget:budget", "Show the budget of a run; raise a limit and go on."),
     "call": ("call:call", "Run one capability outside any run."),
     "cancel": ("control:cancel", "End a run now and keep what it has done."),

@@ -67,3 +67,34 @@ def cancel(ctx: click.Context, run: str, dry_run: bool, json_output: bool) -> No
         if json_output:
             print_json(view_of(home, run_id)[0])
     say(f"{run_id} is {status}")
+
+
+@click.command(epilog='Example: harness approve 3 plan --name "Ada" --words "Read and agreed."')
+@RUN
+@click.argument("plan", metavar="PLAN")
+@click.option("--name", required=True, help="The person who approves.")
+@click.option("--words", required=True, help="What the person says to it; recorded.")
+@dry_run
+@as_json
+@click.pass_context
+def approve(
+    ctx: click.Context,
+    run: str,
+    plan: str,
+    name: str,
+    words: str,
+    dry_run: bool,
+    json_output: bool,
+) -> None:
+    """Approve a verification plan, named by its step or artifact ID.
+
+    The approval is bound to the plan's digest: an edited plan needs a new one.
+    """
+    from sciharness.runtime.approval import approve as record_approval
+
+    with opened(ctx) as home:
+        approval = record_approval(home, run, plan, name=name, words=words, dry_run=dry_run)
+    if json_output:
+        print_json({"approval": approval.to_dict(), "recorded": not dry_run})
+    else:
+        say(f"{'would approve' if dry_run else 'approved'}: plan {approval.plan[:12]}")

@@ -11,6 +11,7 @@ from sciharness.contract.records import Criterion
 from sciharness.runtime.criteria import MetricValue, Verdict
 from sciharness.runtime.records import (
     ActionRecord,
+    Approval,
     ArtifactRef,
     Ask,
     Look,
@@ -33,6 +34,7 @@ METERED = frozenset(
         "ActionFailed",
         "ActionStopped",
         "RunPaused",
+        "RunWaiting",
         "RunInterrupted",
         "RunFinished",
     }
@@ -167,6 +169,10 @@ def _finished(state: RunState, body: Body) -> None:
     state.delivery, state.budget.reserved = "pending", {}
 
 
+def _plan_approved(state: RunState, body: Body) -> None:
+    state.approvals.append(from_plain(Approval, body["approval"]))
+
+
 def _charge_once(state: RunState, body: Body) -> None:
     state.budget.settle(body.get("usage", {}))
     state.in_flight = {}
@@ -199,7 +205,9 @@ HANDLERS: Mapping[str, Handler] = {
     "CancelAsked": _cancel_asked,
     "BudgetExhausted": _budget_exhausted,
     "BudgetRaised": _budget_raised,
+    "PlanApproved": _plan_approved,
     "RunPaused": _stopped("paused"),
+    "RunWaiting": _stopped("waiting_for_input"),
     "RunInterrupted": _stopped("interrupted"),
     "RunFinished": _finished,
     "DeliveryFinished": _delivered,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sciharness.errors import UsageError
 from sciharness.export import build_export
+from sciharness.runtime.claims import check_claims
 from sciharness.runtime.delivery import export_files
 from sciharness.runtime.state import RunState, fold
 from sciharness.runtime.view import View, artifact_paths, run_view
@@ -58,9 +59,14 @@ def verify_run(home: Home, prefix: str) -> dict[str, object]:
     """Verify the chain of a run and every artifact that it names.
 
     Raises:
-        IntegrityError: naming the first event or every artifact that is damaged.
+        IntegrityError: naming the first event or every artifact that is damaged,
+            or a claim that names no evidence of the run.
     """
-    return fsck.verify_run(home, Runs(home).find(prefix).run_id).to_dict()
+    run_id = Runs(home).find(prefix).run_id
+    report = fsck.verify_run(home, run_id).to_dict()
+    state, store = fold(run_id, EventLog(home).read(run_id)), ArtifactStore(home)
+    claims = check_claims(state.artifacts, lambda item: store.path(item.sha256))
+    return {**report, "claims": claims}
 
 
 def report_file(home: Home, prefix: str, name: str) -> Path:

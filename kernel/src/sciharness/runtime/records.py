@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import cattrs
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from sciharness.contract.records import Criterion
 from sciharness.plugin import Table
@@ -131,6 +131,20 @@ class Revision:
     replaced: tuple[Criterion, ...]
     why: str = ""
     ended: bool = False
+
+
+@frozen
+class Approval:
+    """A person's word on a verification plan, bound to the digest of the plan."""
+
+    plan: str
+    sha256: str
+    name: str
+    words: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the approval as JSON values."""
+        return asdict(self)
 
 
 def to_plain(record: object) -> Any:  # Any: JSON values

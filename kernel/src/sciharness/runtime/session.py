@@ -149,4 +149,9 @@ def _projection(events: Sequence[NewEvent]) -> dict[str, str]:
     return projection
 
 
-_STATUS = {"RunStarted": "running", "RunPaused": "paused", "RunInterrupted": "interrupted"}
+_STATUS = {
+    "RunStarted": "running",
+    "RunPaused": "paused",
+    "RunInterrupted": "interrupted",
+    "RunWaiting": "waiting_for_input",
+}

@@ -13,6 +13,7 @@ from sciharness.runtime.criteria import MetricValue, Verdict
 from sciharness.runtime.handlers import HANDLERS, METERED
 from sciharness.runtime.records import (
     ActionRecord,
+    Approval,
     ArtifactRef,
     Ask,
     Look,
@@ -64,6 +65,7 @@ class RunState:
     reason: str = ""
     criteria: tuple[Criterion, ...] = ()
     revisions: list[Revision] = field(factory=list)
+    approvals: list[Approval] = field(factory=list)
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
     chapter: int = 0

@@ -42,6 +42,7 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
             if staged.sealed is not None and staged.sealed.rows_final
         },
         "holdout_queries": [to_plain(look) for look in state.looks],
+        "approvals": [to_plain(item) for item in state.approvals],
         "label_isolation": state.isolation,
         "export": state.export,
     }
