@@ -105,7 +105,7 @@ def spec(**fields: Any) -> ContractInput:
 
 
 @given(tables(), HOLDOUTS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_split_loses_no_row_and_mixes_no_row(written: Written, holdout: Holdout) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "data.csv")
@@ -205,7 +205,7 @@ def mutated(content: bytes, changes: list[tuple[int, str, bytes]]) -> bytes:
 
 @given(tables(), MUTATIONS, HOLDOUTS, st.sampled_from(["regression", "classification"]),
        st.sampled_from(["refuse", "drop"]), st.booleans())  # fmt: skip
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_table_gives_a_data_error_or_a_split(
     written: Written,
     changes: list[tuple[int, str, bytes]],
@@ -240,7 +240,7 @@ PIECES = st.lists(
 
 
 @given(PIECES)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_quotes_are_found_alike_quickly_and_by_walking(text: str) -> None:
     data = text.encode()
 

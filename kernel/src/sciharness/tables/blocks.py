@@ -75,7 +75,9 @@ class Block:
         begins, ends = self.spans(column)
         data = self.data
         spans = zip(begins[rows].tolist(), ends[rows].tolist(), strict=True)
-        cells = [data[a:b].strip(b" \t") for a, b in spans]
+        cells = [data[a:b] for a, b in spans]
+        if b" " in data or b"\t" in data:
+            cells = [cell.strip(b" \t") for cell in cells]
         return [unquote(cell) for cell in cells] if b'"' in data else cells
 
     def text(self, row: int, column: int) -> str:

@@ -181,7 +181,8 @@ class TextColumn:
 
     def note_missing(self, block: Block, cells: Sequence[bytes]) -> None:
         """Note texts that only mean that there is none."""
-        self._note(block, cells, lambda cell: cell.lower() == b"nan", "NaN")
+        if any(text.lower() == b"nan" for text in set(cells)):
+            self._note(block, cells, lambda cell: cell.lower() == b"nan", "NaN")
 
     def _note(
         self,

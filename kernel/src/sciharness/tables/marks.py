@@ -44,7 +44,7 @@ def find_marks(data: bytes, delimiter: str) -> Marks:
 
     ``data`` starts at the start of a record.
     """
-    if QUOTE not in data:
+    if QUOTE not in data or not _may_open(data, delimiter):
         return _unquoted(data, delimiter)
     head = _quoted(data, delimiter)
     if head is None:
@@ -54,6 +54,13 @@ def find_marks(data: bytes, delimiter: str) -> Marks:
     # A quote is open at the end, or a single one among ordinary characters only
     # makes it look so; walking through what is left tells.
     return _joined(head, _walk(data[head.cut :], delimiter))
+
+
+def _may_open(data: bytes, delimiter: str) -> bool:
+    """Whether any quote stands where a field may start; inch marks do not."""
+    if data.startswith(b'"'):
+        return True
+    return any(before + b'"' in data for before in (delimiter.encode(), b"\n", b" "))
 
 
 def _joined(head: Marks, tail: Marks) -> Marks:

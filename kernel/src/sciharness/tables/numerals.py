@@ -25,7 +25,6 @@ MISSING = (b"", b"na", b"n/a", b"nan", b"null")
 """Fields that ``missing: drop`` takes as missing, in any case of letters."""
 
 _DIGITS = rb"[+-]?(?:[0-9]+(?:%(mark)s[0-9]*)?|%(mark)s[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_SPLIT_EXPONENT = re.compile(rb"[0-9.,][eE][+-]?[ \t]")
 
 
 @cache
@@ -64,8 +63,18 @@ def parse(
 
 def _has_split_exponent(data: bytes, dialect: Dialect) -> bool:
     """Whether something like ``1e 5`` may be there, which pandas takes for a number."""
-    blank = b" " in data or (b"\t" in data and dialect.delimiter != "\t")
-    return blank and _SPLIT_EXPONENT.search(data) is not None
+    import numpy as np
+
+    if b" " not in data and (b"\t" not in data or dialect.delimiter == "\t"):
+        return False
+    buffer = np.frombuffer(data, np.uint8)
+    marks = np.flatnonzero((buffer | 0x20) == ord("e"))  # e and E, in words too
+    after = buffer[np.minimum(marks + 1, len(buffer) - 1)]
+    signed = (after == ord("+")) | (after == ord("-"))
+    after = buffer[np.minimum(marks + 1 + signed, len(buffer) - 1)]
+    before = buffer[np.maximum(marks - 1, 0)]
+    number = ((before >= ord("0")) & (before <= ord("9"))) | (before == ord(dialect.decimal))
+    return bool((number & ((after == ord(" ")) | (after == ord("\t")))).any())
 
 
 def _parse_slowly(block: Block, columns: Sequence[int], dialect: Dialect) -> NDArray[np.float64]:

@@ -76,10 +76,6 @@ class StrictWriter:
     def _numbers(self, block: Block, runs: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return for each row the columns of ``runs`` as strict CSV."""
         data = block.data
-        if b'"' in data:
-            places = [place for first, last in runs for place in range(first, last + 1)]
-            cells = zip(*(block.texts(place) for place in places), strict=True)
-            return [b",".join(self._plain(cell) for cell in row) for row in cells]
         parts = []
         for first, last in runs:
             begins, ends = block.spans(first)[0], block.spans(last)[1]
@@ -88,9 +84,13 @@ class StrictWriter:
         rows = parts[0]
         if len(parts) > 1:
             rows = [self._delimiter.join(row) for row in zip(*parts, strict=True)]
-        if self._is_strict and not any(blank in data for blank in (b" ", b"\t")):
+        if self._is_strict and not any(mark in data for mark in (b" ", b"\t", b'"')):
             return rows
         text = b"\n".join(rows)
+        if b'"' in text:
+            places = [place for first, last in runs for place in range(first, last + 1)]
+            cells = zip(*(block.texts(place) for place in places), strict=True)
+            return [b",".join(map(self._plain, row)) for row in cells]
         return text.translate(self._to_strict, self._blanks).split(b"\n")
 
     def _plain(self, cell: bytes) -> bytes:
