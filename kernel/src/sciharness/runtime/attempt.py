@@ -9,12 +9,14 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError, IntegrityError
 from sciharness.failpoints import reach
 from sciharness.plugins import Leasable
-from sciharness.runtime import evaluation, execute
+from sciharness.runtime import evaluation, execute, final_data
+from sciharness.runtime.approval import require_approval
 from sciharness.runtime.budget import Exhausted
 from sciharness.runtime.completion import Ending
 from sciharness.runtime.inputs import resolve
 from sciharness.runtime.records import ActionRecord, to_plain
 from sciharness.runtime.session import Session
+from sciharness.runtime.settlement import failed, finished, ingest
 from sciharness.runtime.stopping import action_stopped, stop_action
 from sciharness.store.errors import DiskFullError, StorageError
 from sciharness.workers.pool import ActionFailed
@@ -78,9 +80,10 @@ def _run_step(
             evaluation.evaluate(session, record, step)
         elif step.kind == "final_data":
             record = execute.begin(session, step, lease, request, {})
-            evaluation.make_final_data(session, record, step, lease)
+            final_data.make_final_data(session, record, step, lease)
         else:
             inputs = resolve(session, step, lease.operation)
+            require_approval(session, step, lease.operation, inputs)
             record = execute.begin(session, step, lease, request, inputs)
             plain_action(session, record, lease, inputs)
     except StorageError:
@@ -111,8 +114,8 @@ def plain_action(
     result, usage = execute.work(session, record, job)
     if paid:
         del usage["actions"]
-    references = execute.ingest(session, record, result)
-    event = execute.finished(record, result, usage, references, group=lease.operation.group)
+    references = ingest(session, record, result)
+    event = finished(record, result, usage, references, group=lease.operation.group)
     session.record(*session.judged([event]))
 
 
@@ -141,7 +144,7 @@ def settle_failure(
         session.record(action_stopped(session, record, "budget", charged, cpu_seconds))
         return Ending(exhausted=out_of_time)
     session.tell(f"failed: {record.step}: {fault}")
-    session.record(execute.failed(session, record, fault, paid=paid))
+    session.record(failed(session, record, fault, paid=paid))
     reach("action.settled", record.index)
     return Ending(fault=fault) if isinstance(fault, IntegrityError) else None
 

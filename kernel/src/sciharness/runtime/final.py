@@ -3,45 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-from attrs import frozen
 
 from sciharness.errors import DataError, IntegrityError
 from sciharness.failpoints import reach
-from sciharness.plugin import Input
 from sciharness.requests import COMMON
-from sciharness.runtime.execute import finished, ingest, job_for, work
-from sciharness.runtime.inference import Predicted, predict
-from sciharness.runtime.inputs import artifact_input, predictor_artifacts
+from sciharness.runtime.inputs import predictor_artifacts
+from sciharness.runtime.judging import FrozenPredictor, judge_frozen, undefined_metrics
 from sciharness.runtime.records import FINAL, ActionRecord, ArtifactRef, Look, StagedInput, to_plain
 from sciharness.runtime.session import NewEvent, Session
+from sciharness.runtime.settlement import finished, ingest
 from sciharness.store.artifacts import artifact_id
 from sciharness.store.ledger import Ledger, LedgerKey, predictor_digest
 from sciharness.store.ledger import Look as LedgerLook
-from sciharness.store.vault import Vault
-from sciharness.workers.pool import ActionFailed, Job, JobResult
+from sciharness.workers.pool import JobResult
 from sciharness_catalog.canonical import canonical_json
-
-LABELS = "labels.csv"
-
-
-@frozen
-class FrozenPredictor:
-    """A predictor whose bytes are fixed: its artifacts and its digest."""
-
-    step: str
-    artifacts: tuple[ArtifactRef, ...]
-    final_inputs: ArtifactRef
-    digest: str
-
-    def artifact(self, kind: str) -> ArtifactRef:
-        """Return the one artifact of a type."""
-        return next(item for item in self.artifacts if item.type == kind)
 
 
 def freeze(session: Session, step: str, producer: str, staged: StagedInput) -> FrozenPredictor:
@@ -55,41 +32,6 @@ def digest_of(artifacts: list[ArtifactRef], final_inputs: str) -> str:
     """Return the digest that makes two predictors the same for the ledger."""
     by_type = {item.type: item.sha256 for item in artifacts}
     return predictor_digest(by_type["model"], by_type["inference.source.python"], {}, final_inputs)
-
-
-def judge_work(
-    session: Session, record: ActionRecord, job: Job, predicted: Predicted
-) -> tuple[JobResult, dict[str, float]]:
-    """Run an evaluator; the usage is that of the inference and of the evaluator."""
-    try:
-        result, usage = work(session, record, job)
-    except ActionFailed as fault:
-        fault.cpu_seconds += predicted.cpu_seconds
-        raise
-    usage["cpu_hours"] = usage.get("cpu_hours", 0.0) + predicted.cpu_seconds / 3600.0
-    return result, usage
-
-
-def predictor_copy(session: Session, predictor: FrozenPredictor, folder: Path) -> Path:
-    """Write the frozen files into a new folder and return it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for artifact in predictor.artifacts:
-        source = session.store.path(artifact.sha256, verified=True)
-        shutil.copyfile(source, folder / artifact.name)
-    return folder
-
-
-def judge_input(
-    predictions: Path,
-    labels: Path,
-    meta: Mapping[str, Any],  # Any: JSON values
-) -> dict[str, Input]:
-    """Return the two inputs of an evaluator."""
-    return {
-        "predictions": Input(name="predictions", path=predictions, type="DATASET"),
-        "labels": Input(name="labels", path=labels, type="DATASET", meta=meta),
-    }
 
 
 def evaluate_final(
@@ -135,7 +77,9 @@ def _first_time(
     staged: StagedInput,
     look: LedgerLook,
 ) -> None:
-    result, usage, references, undefined = _query(session, record, predictor, staged, look)
+    last = look.look >= session.state.contract.holdout.max_queries
+    result, usage = judge_frozen(session, record, predictor, staged, last=last)
+    references, undefined = ingest(session, record, result), undefined_metrics(result)
     lease = session.leases[record.capability]
     event = finished(
         record, result, usage, references, trusted=lease.trusted_metrics, undefined=undefined
@@ -173,75 +117,6 @@ def _frozen_body(record: ActionRecord, predictor: FrozenPredictor) -> dict[str, 
         "predictor": [item.id for item in predictor.artifacts],
         "final_inputs": predictor.final_inputs.id,
     }
-
-
-def _query(
-    session: Session,
-    record: ActionRecord,
-    predictor: FrozenPredictor,
-    staged: StagedInput,
-    look: LedgerLook,
-) -> tuple[JobResult, dict[str, float], list[ArtifactRef], dict[str, str]]:
-    assert staged.sealed is not None
-    workspace = session.workspace(record.index)
-    folder = predictor_copy(session, predictor, workspace / "frozen")
-    inputs = workspace / "final_inputs.csv"
-    source = artifact_input(session, "inputs", predictor.final_inputs)
-    shutil.copyfile(source.path, inputs)
-    scratch = workspace / "predict"
-    scratch.mkdir(exist_ok=True)
-    predicted = predict(
-        folder, inputs, scratch, threads=session.workers, cancelled=session.cancelled
-    )
-    reach("predictor.ran")
-    last = look.look >= session.state.contract.holdout.max_queries
-    meta = {**label_meta(staged), "last_query": last, "view": "final"}
-    labels = sealed_labels(session, staged)
-    job = job_for(
-        session,
-        record,
-        session.leases[record.capability],
-        judge_input(predicted.path, labels, meta),
-        final=True,
-    )
-    result, usage = judge_work(session, record, job, predicted)
-    return result, usage, ingest(session, record, result), undefined_metrics(result)
-
-
-def sealed_labels(session: Session, staged: StagedInput) -> Path:
-    """Return the sealed label file of an input after its seal was checked.
-
-    Raises:
-        IntegrityError: the vault does not hold it, or it was changed.
-    """
-    vault = Vault(session.home)
-    key = vault.key_of(session.state.run_id, staged.name)
-    if key is None:
-        raise IntegrityError(
-            "the sealed labels are not in this home", where=f"inputs.{staged.name}"
-        )
-    return vault.path(key, LABELS)
-
-
-def label_meta(staged: StagedInput) -> dict[str, Any]:  # Any: JSON values
-    """Return what an evaluator is told beside the labels."""
-    assert staged.sealed is not None and staged.table is not None
-    return {
-        "task": staged.table.task,
-        "classes": list(staged.table.classes),
-        "target": staged.sealed.target,
-        "train_mean": staged.sealed.facts.get("train_mean"),
-    }
-
-
-def undefined_metrics(result: JobResult) -> dict[str, str]:
-    """Return the metrics that an evaluation could not define, with the reasons."""
-    for produced in result.artifacts:
-        if produced.type == "predictor.evaluation":
-            written = json.loads(produced.path.read_text("utf-8"))
-            reasons = written.get("undefined", {}) if isinstance(written, dict) else {}
-            return {str(name): str(reason) for name, reason in reasons.items()}
-    return {}
 
 
 def _queried(staged: StagedInput, look: LedgerLook, *, replayed: bool) -> NewEvent:
