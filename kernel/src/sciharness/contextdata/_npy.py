@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ _USUAL = re.compile(
     rb"'shape': \(((?:%s,|%s(?:, %s)+)?)\), \} *\n" % (_NUMBER, _NUMBER, _NUMBER)
 )
 
-# What numpy raises for hostile descriptions; a warning where warnings are errors.
+# What numpy raises for hostile descriptions.
 _DTYPE_ERRORS = (
     ArithmeticError,
     AttributeError,
@@ -31,7 +32,6 @@ _DTYPE_ERRORS = (
     SyntaxError,
     TypeError,
     ValueError,
-    Warning,
 )
 
 
@@ -138,20 +138,22 @@ def _fields(text: str) -> tuple[Any, Any, Any]:
 
 def _literal(text: str) -> Any:  # Any: whatever the header says
     try:
-        return ast.literal_eval(text)
+        with warnings.catch_warnings(action="ignore"):  # of odd escapes in hostile text
+            return ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise NpyFault("an NPY header that is a Python dict", _short(text)) from None
 
 
 def _dtype(descr: Any) -> np.dtype[Any]:  # Any: whatever the header says
     try:
-        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)
+        with warnings.catch_warnings(action="ignore"):  # of old spellings
+            dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)
     except _DTYPE_ERRORS:
         raise NpyFault("a dtype", _short(descr)) from None
     if dtype.hasobject:
         hint = "Text goes into a Unicode or fixed-length string dtype."
         raise NpyFault("a dtype without Python objects", "object dtype", hint)
-    if not dtype.itemsize:
+    if dtype.itemsize <= 0:  # old numpy lets huge sizes overflow
         raise NpyFault("a dtype whose items have bytes", _short(descr))
     if dtype.subdtype is not None:
         raise NpyFault("a dtype without dimensions of its own", _short(descr))

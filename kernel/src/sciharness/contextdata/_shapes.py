@@ -68,7 +68,7 @@ class Shapes:
             self._differing.append(name)
             return
         self.wrong.add(name)
-        expected = f"{len(axes)} dimensions, as many as axes"
+        expected = f"{len(axes)} dimension{'s' * (len(axes) != 1)}, as many as axes"
         found = f"{len(shape)}, shape {shape}"
         self._faults.file(f"{name}.npy", place("variables", name), expected, found)
 
