@@ -147,10 +147,10 @@ def test_a_source_that_changes_between_the_passes_is_refused(
     table: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sciharness.tables import prepare as preparing
+    from sciharness.tables.slices import write_split
 
     source, out = table(plain(30)), tmp_path / "out"
     out.mkdir()
-    write_split = preparing.write_split
 
     def change_first(*arguments: object) -> object:
         source.write_text(plain(30).replace("8.5", "9.5"))

@@ -23,7 +23,8 @@ MAX_RECORD_BYTES = 16 << 20
 class Stream(Protocol):
     """Bytes in order; ``read`` returns at most ``size`` of them, none at the end."""
 
-    def read(self, size: int) -> bytes: ...  # noqa: D102
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
 
 
 @frozen(eq=False)
