@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number
 from sciharness_symbolic_regression.forms import (
+    HALF,
     ONE,
     Base,
     Exponent,
@@ -25,7 +26,6 @@ from sciharness_symbolic_regression.forms import (
     in_order,
 )
 
-HALF = Fraction(1, 2)
 ODD = frozenset({"sin", "tan", "tanh", "sinh", "asin", "atan"})
 EVEN = frozenset({"cos", "cosh"})
 NEVER_NEGATIVE = frozenset({"exp", "abs", "cosh", "acos"})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sciharness_publisher.expression import Expression, complexity, parse
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.fitting import HUBER, fit, robust_scale, values
-from sciharness_symbolic_regression.forms import Sum, nests_functions, shape
+from sciharness_symbolic_regression.forms import Sum, constants, nests_functions, shape
 from sciharness_symbolic_regression.reducing import reductions
 from sciharness_symbolic_regression.sample import Sample, thinned
 from sciharness_symbolic_regression.written import tree_of
@@ -36,6 +36,7 @@ class Candidate:
     form: Sum
     shape: str
     complexity: int
+    constants: int
     train: Array
     validation: Array
 
@@ -132,6 +133,7 @@ def candidate_of(form: Sum, rows: Rows, iterations: int = 40) -> Candidate | Non
         fitted,
         shape(fitted),
         complexity(tree_of(fitted)),
+        len(constants(fitted)),
         losses(errors, rows.train.weights, rows.loss, scale),
         losses(kept_back, rows.validation.weights, rows.loss, scale),
     )
@@ -161,7 +163,7 @@ def distinct(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ..
     """Return candidates without those that predict what a simpler one predicts."""
     kept: list[tuple[Candidate, Array]] = []
     near = 10 * rows.train.noise_floor
-    for candidate in sorted(candidates, key=lambda one: (one.complexity, one.train_error)):
+    for candidate in sorted(candidates, key=_simplest_first):
         predicted = values(candidate.form, rows.train)
         if all(np.abs(predicted - other).max() > near for _, other in kept):
             kept.append((candidate, predicted))
@@ -169,16 +171,23 @@ def distinct(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ..
 
 
 def front(candidates: Iterable[Candidate], rows: Rows) -> tuple[Candidate, ...]:
-    """Return those that no simpler candidate equals or beats on the training rows.
+    """Return those that no candidate with as few nodes and constants equals or beats in training.
 
     Errors below what double precision can tell apart count as equal.
     """
     floor = rows.train.noise_floor
     best: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda one: (one.complexity, one.train_error)):
-        if not best or max(candidate.train_error, floor) < best[-1].train_error:
+    for candidate in sorted(candidates, key=_simplest_first):
+        error = max(candidate.train_error, floor)
+        if not any(
+            one.constants <= candidate.constants and one.train_error <= error for one in best
+        ):
             best.append(candidate)
     return tuple(best)
+
+
+def _simplest_first(candidate: Candidate) -> tuple[int, int, float, str]:
+    return candidate.complexity, candidate.constants, candidate.train_error, candidate.shape
 
 
 def _add(

@@ -14,11 +14,11 @@ from sciharness_symbolic_regression.forms import ONE, Base, Function, Product, S
 from sciharness_symbolic_regression.sample import Array, Sample
 
 RULE = (
-    "smallest n log(mean loss) + complexity log(n) over all n visible rows (an information "
-    "criterion that counts nodes) among the formulas whose validation error is within two "
-    "standard errors of the smallest one. Constants are fitted on training rows only; the "
-    "standard error is that of the row-by-row difference to the best formula. Left out before: "
-    "formulas that are undefined, or have a denominator that changes sign, between the rows."
+    "smallest n log(mean loss) + (complexity + constants) log(n) over all n visible rows, an "
+    "information criterion, among the formulas whose validation error is within two standard "
+    "errors of the smallest one. Constants are fitted on training rows only; the standard error "
+    "is that of the row-by-row difference to the best formula. Left out before: formulas that "
+    "are undefined, or have a denominator that changes sign, between the rows."
 )
 STANDARD_ERRORS = 2.0
 PROBES = 2000
@@ -39,9 +39,8 @@ def score(candidate: Candidate, floor: float) -> float:
     """
     count = len(candidate.train) + len(candidate.validation)
     loss = float(candidate.train.sum() + candidate.validation.sum()) / count
-    return count * 2 * math.log(max(math.sqrt(loss), floor)) + candidate.complexity * math.log(
-        count
-    )
+    misfit = 2 * count * math.log(max(math.sqrt(loss), floor))
+    return misfit + (candidate.complexity + candidate.constants) * math.log(count)
 
 
 def _is_as_good(candidate: Candidate, best: Candidate, floor: float) -> bool:

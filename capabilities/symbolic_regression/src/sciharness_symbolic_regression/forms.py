@@ -13,7 +13,9 @@ from typing import TypeVar
 from attrs import evolve, frozen
 
 ONE = Fraction(1)
+HALF = Fraction(1, 2)
 TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "tanh", "sinh", "cosh"})
+ALGEBRAIC = frozenset({"abs", "cbrt"})
 
 Exponent = Fraction | float  # a fraction belongs to the structure, a float is a constant to fit
 
@@ -91,9 +93,26 @@ def with_constants(form: Sum, values: Iterable[float]) -> Sum:
 
 
 def ordered_factors(product: Product) -> tuple[tuple[Base, Exponent], ...]:
-    """Return the factors as written: numerator first, then denominator."""
-    below = [pair for pair in product.factors if isinstance(pair[1], Fraction) and pair[1] < 0]
-    return (*(pair for pair in product.factors if pair not in below), *below)
+    """Return the factors as written: numerator, what stands under a root, denominator."""
+    parts = factors_by_place(product)
+    return tuple(pair for part in parts for pair in part)
+
+
+def factors_by_place(product: Product) -> tuple[tuple[tuple[Base, Exponent], ...], ...]:
+    """Return factors above, under a root above and below its fraction bar, and below.
+
+    Free exponents stand above whatever their sign.
+    """
+    places: tuple[list[tuple[Base, Exponent]], ...] = ([], [], [], [])
+    for base, exponent in product.factors:
+        if exponent == HALF and isinstance(exponent, Fraction):
+            place = 1
+        elif exponent == -HALF and isinstance(exponent, Fraction):
+            place = 2
+        else:
+            place = 3 if isinstance(exponent, Fraction) and exponent < 0 else 0
+        places[place].append((base, exponent))
+    return tuple(map(tuple, places))
 
 
 def takes_normalised(name: str) -> bool:
@@ -202,10 +221,11 @@ def _shape_of_exponent(exponent: Exponent) -> str:
 
 
 def _nests(base: Function, inside: str) -> bool:
+    if base.name in ALGEBRAIC:
+        return nests_functions(base.argument, inside)
     if inside and (inside in TRIGONOMETRIC or base.name in TRIGONOMETRIC):
         return True
-    within = base.name if base.name != "abs" else inside
-    return nests_functions(base.argument, within)
+    return nests_functions(base.argument, base.name)
 
 
 def _outer_functions(form: Sum) -> Iterator[Function]:

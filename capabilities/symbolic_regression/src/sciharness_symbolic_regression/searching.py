@@ -116,7 +116,7 @@ def search(
         enough=enough,
         news=teller.hear,
     )
-    return _joined(results, len(attempts), stop.reason())
+    return _joined(results, stop.reason())
 
 
 def job(engine: Engine, sample: Sample, attempt: Attempt) -> Job:
@@ -140,7 +140,7 @@ def _as_json(findings: Findings, ended: bool = False) -> dict[str, Any]:  # Any:
     }
 
 
-def _joined(results: Sequence[Result], planned: int, stopped: str | None) -> Searched:
+def _joined(results: Sequence[Result], stopped: str | None) -> Searched:
     said = [result.value for result in results if result.value is not None]
     failed = [result for result in results if result.state == "failed"]
     if failed and not said and not stopped:
@@ -149,11 +149,11 @@ def _joined(results: Sequence[Result], planned: int, stopped: str | None) -> Sea
             where="symbolic_regression.search",
             hint="Run `harness doctor` to see whether the engine works here.",
         )
-    early = len(results) < planned  # cut short by an exact fit
+    exact = any(value["exact"] for value in said)
     return Searched(
         tuple(dict.fromkeys(text for value in said for text in value["formulas"])),
         sum(value["evaluations"] for value in said),
-        stopped or ("exact_fit" if early else "max_evaluations"),
+        stopped or ("exact_fit" if exact else "max_evaluations"),
         sum(result.state == "done" for result in results),
         len(failed),
     )

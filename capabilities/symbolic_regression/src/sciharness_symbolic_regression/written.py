@@ -16,12 +16,11 @@ from sciharness_symbolic_regression.forms import (
     Product,
     Sum,
     Variable,
-    ordered_factors,
+    factors_by_place,
     takes_normalised,
 )
 
 LATEX_DIGITS = 5
-HALF = Fraction(1, 2)
 
 
 def tree_of(form: Sum) -> Expression:
@@ -66,15 +65,22 @@ def _first(coefficient: float, product: Product, fixed: bool) -> Expression:
 
 
 def _product(coefficient: float | None, product: Product) -> Expression:
-    above: list[Expression] = [] if coefficient is None else [Number(coefficient)]
-    below: list[Expression] = []
-    for base, exponent in ordered_factors(product):
-        if isinstance(exponent, Fraction) and exponent < 0:
-            below.append(_power(base, -exponent))
-        else:
-            above.append(_power(base, exponent))
-    top = _times(above or [Number(1.0)])
-    return Binary("/", top, _times(below)) if below else top
+    above, root_above, root_below, below = factors_by_place(product)
+    top: list[Expression] = [] if coefficient is None else [Number(coefficient)]
+    top += [_power(base, exponent) for base, exponent in above]
+    bottom = [_power(base, -exponent) for base, exponent in below]
+    numerator, denominator = (
+        [_base(base) for base, _ in part] for part in (root_above, root_below)
+    )
+    if numerator:
+        top.append(Call("sqrt", _fraction(numerator, denominator)))
+    elif denominator:
+        bottom.insert(0, Call("sqrt", _times(denominator)))
+    return _fraction(top or [Number(1.0)], bottom)
+
+
+def _fraction(above: list[Expression], below: list[Expression]) -> Expression:
+    return Binary("/", _times(above), _times(below)) if below else _times(above)
 
 
 def _times(factors: list[Expression]) -> Expression:
@@ -85,8 +91,6 @@ def _power(base: Base, exponent: Exponent) -> Expression:
     tree = _base(base)
     if exponent == 1 and isinstance(exponent, Fraction):
         return tree
-    if exponent == HALF and isinstance(exponent, Fraction):
-        return Call("sqrt", tree)
     return Binary("**", tree, Number(float(exponent)))
 
 

@@ -1,0 +1,67 @@
+"""Tables on disk and searches on them, through a real operation context."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from sciharness.plugin import Context, Input, Table
+from sciharness_symbolic_regression.plugin import search
+from sciharness_symbolic_regression.request import SearchRequest
+
+QUICK = {"max_evaluations": 75_000, "restarts": 3, "stability_runs": 0}
+
+
+@pytest.fixture
+def data_of(tmp_path):
+    """Write columns (last one is the target) to a CSV and return it as an input."""
+
+    def write(columns, **roles):
+        path = tmp_path / "data.csv"
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(zip(*(map(float, column) for column in columns.values()), strict=True))
+        taken = {name for name in roles.values() if isinstance(name, str)}
+        *others, target = columns
+        features = tuple(name for name in others if name not in taken)
+        table = Table(target=target, features=features, **roles)
+        return Input("data", path, "DATASET", "labelled_table", table)
+
+    return write
+
+
+class Run:
+    """A finished search: its outcome, its context and what it wrote."""
+
+    def __init__(self, outcome, context, said):
+        self.outcome, self.context, self.said = outcome, context, said
+        self.folder = context.workspace / "outputs"
+        self.formulas = json.loads((self.folder / "formulas.json").read_text("utf-8"))
+        self.chosen = self.formulas["candidates"][self.formulas["chosen"]]
+        self.files = {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}
+
+
+@pytest.fixture
+def run_search(tmp_path, data_of):
+    """Run a search in a folder of its own."""
+
+    def run(
+        columns, *, name="run", seed=0, workers=2, cancelled=lambda: False, roles=(), **request
+    ):
+        said = []
+        context = Context(
+            inputs={"data": data_of(columns, **dict(roles))},
+            workspace=tmp_path / name,
+            seed=seed,
+            workers=workers,
+            time_limit=request.get("time_limit"),
+            emit=said.append,
+            is_cancelled=cancelled,
+        )
+        outcome = search(SearchRequest(**{**QUICK, **request}), context)
+        return Run(outcome, context, said)
+
+    return run
