@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sciharness.contextdata._entries import Axis, Variable
+from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._faults import place, several
+from sciharness.contextdata._variables import Variable
 
 _COLUMNS = {2: ["target", "source"], 3: ["target", "source1", "source2"]}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sciharness.contextdata._entries import RELATION, Variable
 from sciharness.contextdata._faults import Faults, place, printable, show
 from sciharness.contextdata._json import Flaw
 from sciharness.contextdata._npy import Header
+from sciharness.contextdata._variables import RELATION, Variable
 
 Variables = Mapping[str, Variable | None]
 

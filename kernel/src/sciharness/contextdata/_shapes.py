@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sciharness.contextdata._entries import Axis, Variable
+from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._faults import Faults, place, printable, several
+from sciharness.contextdata._variables import Variable
 
 Variables = Mapping[str, Variable | None]
 Axes = Mapping[str, Axis | None]

@@ -8,22 +8,16 @@ from pathlib import Path
 from attrs import frozen
 
 from sciharness.contextdata._advice import warn_of_relations, warn_of_strays, warn_of_values
+from sciharness.contextdata._axes import Axis, read_axis
 from sciharness.contextdata._endpoints import note_stray, stray_endpoint_in
-from sciharness.contextdata._entries import (
-    Axis,
-    Variable,
-    check_root,
-    is_name,
-    read_axis,
-    read_section,
-    read_variable,
-)
 from sciharness.contextdata._faults import Faults, place, printable
+from sciharness.contextdata._fields import check_root, is_name, read_section
 from sciharness.contextdata._folder import Folder, Wanted
 from sciharness.contextdata._json import read_manifest
 from sciharness.contextdata._npy import Header, NpyFault
 from sciharness.contextdata._relations import check_relations, num_nodes_of
 from sciharness.contextdata._shapes import Shapes
+from sciharness.contextdata._variables import Variable, read_variable
 
 
 @frozen

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from sciharness.contextdata._entries import is_name
 from sciharness.contextdata._faults import MANIFEST, Faults, printable
+from sciharness.contextdata._fields import is_name
 from sciharness.contextdata._folder import Array
 from sciharness.contextdata._json import decode, parse_manifest
 from sciharness.contextdata._values import axis_values

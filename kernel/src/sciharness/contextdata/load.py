@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._endpoints import note_stray, stray_endpoint
-from sciharness.contextdata._entries import Axis
 from sciharness.contextdata._faults import ContextManifestError, Faults, place
 from sciharness.contextdata._folder import Array, Folder
 from sciharness.contextdata._npy import Header, NpyFault

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from sciharness.contextdata._entries import RELATION, Axis, Variable
+from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._faults import Faults
 from sciharness.contextdata._pause import collector_paused
 from sciharness.contextdata._survey import Survey, check_endpoints, open_folder, survey
+from sciharness.contextdata._variables import RELATION, Variable
 
 
 @collector_paused()
