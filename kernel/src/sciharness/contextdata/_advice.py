@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._faults import place, several
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._variables import Variable
 
 _COLUMNS = {2: ["target", "source"], 3: ["target", "source1", "source2"]}
@@ -14,7 +14,7 @@ _COLUMNS = {2: ["target", "source"], 3: ["target", "source1", "source2"]}
 
 def warn_of_strays(
     unread: Iterable[str],
-    sections: Sequence[Mapping[str, Any]],  # Any: JSON values
+    sections: Sequence[Mapping[str, Json]],
 ) -> list[str]:
     """Return a warning if NPY files were not read that belong to no entry of the manifest."""
     strays = {

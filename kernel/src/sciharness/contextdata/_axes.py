@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import define
 
@@ -16,7 +15,7 @@ from sciharness.contextdata._fields import (
     refuse_entry,
 )
 from sciharness.contextdata._folder import Array, Folder
-from sciharness.contextdata._json import Flaw
+from sciharness.contextdata._json import Flaw, Json
 from sciharness.contextdata._npy import Header
 from sciharness.contextdata._values import axis_values, first_infinite
 
@@ -41,7 +40,7 @@ class Axis:
     header: Header | None = None
 
 
-def read_axis(name: str, spec: Any, folder: Folder, faults: Faults) -> Axis | None:
+def read_axis(name: str, spec: Json, folder: Folder, faults: Faults) -> Axis | None:
     """Return axis ``name``, or ``None`` if nothing can be told of it."""
     if type(spec) is not dict or not is_name(name):
         refuse_entry("axes", name, spec, faults)
@@ -64,7 +63,7 @@ def read_axis(name: str, spec: Any, folder: Folder, faults: Faults) -> Axis | No
 
 
 def _file_axis(
-    description: str, name: str, spec: Mapping[str, Any], folder: Folder, faults: Faults
+    description: str, name: str, spec: Mapping[str, Json], folder: Folder, faults: Faults
 ) -> Axis:
     header, array = array_of("axes", name, spec, folder, faults)
     if header is None:
@@ -76,7 +75,7 @@ def _file_axis(
     return Axis(description, "file", header.shape[0], array, header)
 
 
-def _size(name: str, size: Any, faults: Faults) -> int | None:
+def _size(name: str, size: Json, faults: Faults) -> int | None:
     if type(size) is int and size > 0:
         return size
     if not isinstance(size, Flaw):
@@ -84,7 +83,7 @@ def _size(name: str, size: Any, faults: Faults) -> int | None:
     return None
 
 
-def _values_axis(description: str, name: str, values: Any, faults: Faults) -> Axis:
+def _values_axis(description: str, name: str, values: Json, faults: Faults) -> Axis:
     if isinstance(values, Flaw):
         return Axis(description, "values")
     path = place("axes", name, "values")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from sciharness.contextdata._faults import Faults, place, printable, several, show
 from sciharness.contextdata._folder import Array, Folder
-from sciharness.contextdata._json import Flaw
+from sciharness.contextdata._json import Flaw, Json
 from sciharness.contextdata._npy import Header, NpyFault
 
 _ROOT = ("variables", "axes")
 
 
-def check_root(root: Mapping[str, Any], faults: Faults) -> None:
+def check_root(root: Mapping[str, Json], faults: Faults) -> None:
     """Note missing and unknown fields of the root."""
     check_fields("", root, _ROOT, (*_ROOT, "num_nodes"), faults)
 
 
-def read_section(root: Mapping[str, Any], name: str, faults: Faults) -> dict[str, Any] | None:
+def read_section(root: Mapping[str, Json], name: str, faults: Faults) -> dict[str, Json] | None:
     """Return the object ``name`` of the root, or note what stands there instead."""
     found = root.get(name)
     if isinstance(found, dict) and (found or name == "axes"):
@@ -36,7 +35,7 @@ def is_name(name: str) -> bool:
     return "/" not in name and "\\" not in name and "\0" not in name
 
 
-def refuse_entry(section: str, name: str, spec: Any, faults: Faults) -> None:
+def refuse_entry(section: str, name: str, spec: Json, faults: Faults) -> None:
     """Note why an entry is none; a :class:`Flaw` was noted already."""
     if isinstance(spec, Flaw):
         return
@@ -49,7 +48,7 @@ def refuse_entry(section: str, name: str, spec: Any, faults: Faults) -> None:
 
 def check_fields(
     path: str,
-    entry: Mapping[str, Any],
+    entry: Mapping[str, Json],
     must: Collection[str],
     may: Collection[str],
     faults: Faults,
@@ -64,7 +63,7 @@ def check_fields(
         faults.manifest(path, f"only the fields {allowed}", several(unknown))
 
 
-def description_of(section: str, name: str, spec: Mapping[str, Any], faults: Faults) -> str:
+def description_of(section: str, name: str, spec: Mapping[str, Json], faults: Faults) -> str:
     """Return the description without white space around it, or note that it is no text."""
     text = spec.get("description")
     if isinstance(text, str):
@@ -75,7 +74,7 @@ def description_of(section: str, name: str, spec: Mapping[str, Any], faults: Fau
 
 
 def array_of(
-    section: str, name: str, spec: Mapping[str, Any], folder: Folder, faults: Faults
+    section: str, name: str, spec: Mapping[str, Json], folder: Folder, faults: Faults
 ) -> tuple[Header | None, Array | None]:
     """Return header and perhaps array of the entry's file, or note why not."""
     file = name + ".npy"

@@ -6,11 +6,13 @@ import json
 import os
 import re
 import stat
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from sciharness.contextdata._faults import MANIFEST, Faults, printable, show
+
+Json: TypeAlias = Any  # Any: whatever a JSON text holds
 
 LARGEST = 256 * 1024**2  # bytes of a manifest; long axes belong in NPY files
 _DIGITS = 4300  # Python's own default limit for turning text into an integer
@@ -30,7 +32,7 @@ class Flaw:
     found: str
 
 
-def read_manifest(folder: int, faults: Faults) -> dict[str, Any] | None:
+def read_manifest(folder: int, faults: Faults) -> dict[str, Json] | None:
     """Return the root object of the manifest in the open directory ``folder``.
 
     ``None`` if there is none that can be judged further; ``faults`` then says
@@ -41,7 +43,7 @@ def read_manifest(folder: int, faults: Faults) -> dict[str, Any] | None:
     return None if text is None else parse_manifest(text, faults)
 
 
-def parse_manifest(text: str, faults: Faults) -> dict[str, Any] | None:
+def parse_manifest(text: str, faults: Faults) -> dict[str, Json] | None:
     """Return the root object of a manifest's text, or ``None`` with the reason in ``faults``.
 
     Values that JSON does not allow, or allows twice, are noted as faults and
@@ -116,7 +118,7 @@ def decode(raw: bytes, faults: Faults) -> str | None:
         return None
 
 
-def parse(text: str) -> tuple[Any, bool]:  # Any: a JSON value
+def parse(text: str) -> tuple[Json, bool]:
     """Return the JSON value of ``text`` and whether it holds a :class:`Flaw`.
 
     Raises:
@@ -144,7 +146,7 @@ def _most_keys(text: str) -> int:
     return sum(text.count(before + ":") for before in '" \t\n\r')
 
 
-def _count_keys(root: Any) -> int:  # Any: a JSON value
+def _count_keys(root: Json) -> int:
     """Return how many keys a manifest has at least, in the objects where it should have some."""
     if not isinstance(root, dict):
         return 0
@@ -156,11 +158,11 @@ def _count_keys(root: Any) -> int:  # Any: a JSON value
     return count
 
 
-def _parse_with_flaws(text: str) -> tuple[Any, bool]:
+def _parse_with_flaws(text: str) -> tuple[Json, bool]:
     """Do the same with a look at each key and number, which takes longer."""
     flawed = False
 
-    def entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def entries(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         nonlocal flawed
         entry = dict(pairs)
         if len(entry) != len(pairs):
@@ -193,13 +195,13 @@ _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _NO_TEXT = Flaw("text that UTF-8 can hold", "half a surrogate pair")
 
 
-def _noted(root: Any, faults: Faults) -> Any:  # Any: a JSON value, in and out
+def _noted(root: Json, faults: Faults) -> Json:
     """Return ``root`` after every flaw in it was noted with its path.
 
     Text with half a surrogate pair, which no UTF-8 file can hold, is a flaw too.
     """
     holder = {"": root}
-    waiting: list[tuple[str, Any, Any, Any]] = [("", holder, "", root)]
+    waiting: list[tuple[str, Json, Json, Json]] = [("", holder, "", root)]
     while waiting:
         path, parent, key, value = waiting.pop()
         if isinstance(value, str) and _HALF.search(value):
@@ -211,7 +213,7 @@ def _noted(root: Any, faults: Faults) -> Any:  # Any: a JSON value, in and out
     return holder[""]
 
 
-def _inside(path: str, value: Any) -> list[tuple[str, Any, Any, Any]]:
+def _inside(path: str, value: Json) -> list[tuple[str, Json, Json, Json]]:
     """Return (path, container, key, item) for the items of an array or object."""
     if isinstance(value, list):
         return [(f"{path}[{index}]", value, index, item) for index, item in enumerate(value)]

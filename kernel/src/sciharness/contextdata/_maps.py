@@ -34,6 +34,7 @@ class Maps:
         """
         if not header.nbytes or not self._left or (header.nbytes < _SMALL and not self._few):
             return None
+        # Any: mmap of older versions does not know the option.
         options: dict[str, Any] = {"trackfd": False} if sys.version_info >= (3, 13) else {}
         try:
             buffer = mmap.mmap(descriptor, header.end, access=mmap.ACCESS_COPY, **options)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sciharness.contextdata._faults import Faults, place, printable, show
-from sciharness.contextdata._json import Flaw
+from sciharness.contextdata._json import Flaw, Json
 from sciharness.contextdata._npy import Header
 from sciharness.contextdata._variables import RELATION, Variable
 
 Variables = Mapping[str, Variable | None]
 
 
-def num_nodes_of(root: Mapping[str, Any]) -> int | None:  # Any: JSON values
+def num_nodes_of(root: Mapping[str, Json]) -> int | None:
     """Return ``num_nodes`` where it is a positive integer."""
     count = root.get("num_nodes")
     return count if type(count) is int and count > 0 else None
 
 
 def check_relations(
-    root: Mapping[str, Any],  # Any: JSON values
+    root: Mapping[str, Json],
     variables: Variables,
     wrong: set[str],
     faults: Faults,
@@ -47,7 +46,7 @@ def check_relations(
     return sound
 
 
-def _check_num_nodes(root: Mapping[str, Any], variables: Variables, faults: Faults) -> None:
+def _check_num_nodes(root: Mapping[str, Json], variables: Variables, faults: Faults) -> None:
     kinds = {variable.relation if variable else None for variable in variables.values()}
     if "num_nodes" not in root:
         if True in kinds:

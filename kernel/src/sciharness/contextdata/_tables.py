@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -14,7 +13,7 @@ from attrs import field, frozen
 from sciharness.contextdata._faults import MANIFEST, Faults, printable
 from sciharness.contextdata._fields import is_name
 from sciharness.contextdata._folder import Array
-from sciharness.contextdata._json import decode, parse_manifest
+from sciharness.contextdata._json import Json, decode, parse_manifest
 from sciharness.contextdata._values import axis_values
 from sciharness.contextdata._write import new_directory, write_manifest
 from sciharness.contextdata.load import load_context_data
@@ -109,7 +108,7 @@ def read_table_shaped(path: str | os.PathLike[str]) -> TableData:
 
 def write_table(
     out: Path, columns: Mapping[str, Array], plan: Plan, source: Path
-) -> dict[str, Any]:  # Any: JSON values of the report
+) -> dict[str, Json]:
     """Write plain columns as a directory and return its report."""
     named = {plan.rename.get(name, name): array for name, array in columns.items()}
     index = None if plan.index is None else plan.rename.get(plan.index, plan.index)
@@ -117,7 +116,7 @@ def write_table(
     axis = plan.axis if index is None else index
     said = plan.descriptions
     length = len(next(iter(named.values())))
-    entry: dict[str, Any] = {"size": length}
+    entry: dict[str, Json] = {"size": length}
     variables = {
         name: {"file": f"{name}.npy", "description": said.get(name, ""), "axes": [axis]}
         for name in named
@@ -135,7 +134,7 @@ def write_table(
 
 def write_carried(
     out: Path, columns: Mapping[str, Array], manifest: bytes, source: Path
-) -> dict[str, Any]:  # Any: JSON values of the report
+) -> dict[str, Json]:
     """Write columns as the directory that ``manifest``, carried with them, describes."""
     root = parse_carried(manifest, source)
     axes, variables = root.get("axes"), root.get("variables")
@@ -162,9 +161,7 @@ def write_carried(
     return inspect_context_data(out)
 
 
-def parse_carried(
-    manifest: bytes, where: str | os.PathLike[str]
-) -> dict[str, Any]:  # Any: JSON values
+def parse_carried(manifest: bytes, where: str | os.PathLike[str]) -> dict[str, Json]:
     """Return the root object of a manifest that came with a table or an archive.
 
     Raises:
@@ -207,7 +204,7 @@ def fits_a_file(name: str) -> bool:
         return False
 
 
-def _axis_source(folder: Path, name: str, labels: Array) -> dict[str, Any]:
+def _axis_source(folder: Path, name: str, labels: Array) -> dict[str, Json]:
     """Return where an axis has its entries: in the manifest if few, else in a file made here."""
     values = labels.tolist()
     finite = labels.dtype.kind != "f" or bool(np.isfinite(labels).all())  # as JSON numbers are
@@ -218,8 +215,8 @@ def _axis_source(folder: Path, name: str, labels: Array) -> dict[str, Any]:
 
 
 def _changed_source(
-    folder: Path, axis: str, entry: Mapping[str, Any], columns: Mapping[str, Array]
-) -> dict[str, Any] | None:
+    folder: Path, axis: str, entry: Mapping[str, Json], columns: Mapping[str, Array]
+) -> dict[str, Json] | None:
     """Return the axis entry where it is not as carried; write its file if it has one."""
     if "size" in entry:
         length = len(next(iter(columns.values())))

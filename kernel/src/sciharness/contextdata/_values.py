@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from sciharness.contextdata._folder import Array
+from sciharness.contextdata._json import Json
 
 # One long text makes every item of a Unicode array as wide.
 _WIDEST = 256 * 1024**2  # bytes
 
 
-def axis_values(values: list[Any]) -> Array:  # Any: JSON scalars
+def axis_values(values: list[Json]) -> Array:
     """Return the values as a one-dimensional array.
 
     All text, all bool, all integer (int64) and integer with float (float64)
@@ -36,7 +36,7 @@ def axis_values(values: list[Any]) -> Array:  # Any: JSON scalars
     return kept
 
 
-def first_infinite(values: list[Any]) -> int | None:  # Any: JSON scalars
+def first_infinite(values: list[Json]) -> int | None:
     """Return the position of the first number beyond the range of floats, if there is one."""
     for position, value in enumerate(values):
         if type(value) is float and math.isinf(value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import define
 
@@ -17,7 +16,7 @@ from sciharness.contextdata._fields import (
     start_of,
 )
 from sciharness.contextdata._folder import Array, Folder
-from sciharness.contextdata._json import Flaw
+from sciharness.contextdata._json import Flaw, Json
 from sciharness.contextdata._npy import Header
 
 RELATION = "relation"
@@ -44,7 +43,7 @@ class Variable:
     array: Array | None
 
 
-def read_variable(name: str, spec: Any, folder: Folder, faults: Faults) -> Variable | None:
+def read_variable(name: str, spec: Json, folder: Folder, faults: Faults) -> Variable | None:
     """Return variable ``name``, or ``None`` if nothing can be told of it."""
     if type(spec) is not dict or not (name.isidentifier() or is_name(name)):
         refuse_entry("variables", name, spec, faults)
@@ -66,7 +65,7 @@ def read_variable(name: str, spec: Any, folder: Folder, faults: Faults) -> Varia
     return Variable(description, axes, relation, structure, header, array)
 
 
-def _axes(name: str, spec: Mapping[str, Any], faults: Faults) -> tuple[str, ...] | None:
+def _axes(name: str, spec: Mapping[str, Json], faults: Faults) -> tuple[str, ...] | None:
     axes = spec.get("axes")
     if isinstance(axes, list) and all(isinstance(axis, str) for axis in axes):
         return tuple(axes)
@@ -78,14 +77,14 @@ def _axes(name: str, spec: Mapping[str, Any], faults: Faults) -> tuple[str, ...]
     return None
 
 
-def _inside(axes: Any) -> str:
+def _inside(axes: Json) -> str:
     if not isinstance(axes, list):
         return show(axes)
     wrong = next(axis for axis in axes if not isinstance(axis, str))
     return f"{show(wrong)} among them"
 
 
-def _relation(name: str, spec: Mapping[str, Any], faults: Faults) -> bool | None:
+def _relation(name: str, spec: Mapping[str, Json], faults: Faults) -> bool | None:
     kind = spec.get("kind")
     if kind is None or kind == RELATION:
         return kind is not None
@@ -94,7 +93,7 @@ def _relation(name: str, spec: Mapping[str, Any], faults: Faults) -> bool | None
     return None
 
 
-def _structure(name: str, spec: Mapping[str, Any], faults: Faults) -> str | Flaw | None:
+def _structure(name: str, spec: Mapping[str, Json], faults: Faults) -> str | Flaw | None:
     structure = spec.get("structure")
     if structure is None or isinstance(structure, str | Flaw):
         return structure

@@ -9,9 +9,9 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from sciharness.contextdata._faults import MANIFEST
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._survey import require_sound
 from sciharness.errors import DataError
 
@@ -74,7 +74,7 @@ def new_directory(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:  # Any: JSON values
+def write_manifest(folder: Path, manifest: Mapping[str, Json]) -> None:
     """Write ``manifest`` into ``folder`` as readable JSON."""
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")

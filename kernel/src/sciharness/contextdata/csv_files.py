@@ -6,10 +6,10 @@ import csv
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sciharness.contextdata._cells import cells_of, column_of
 from sciharness.contextdata._folder import Array
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._tables import (
     Loss,
     Plan,
@@ -35,7 +35,7 @@ def from_csv(
     rename: Mapping[str, str] | None = None,
     descriptions: Mapping[str, str] | None = None,
     delimiter: str = ",",
-) -> dict[str, Any]:  # Any: JSON values of the report
+) -> dict[str, Json]:
     """Write the table ``source`` as the new directory ``out`` and return its report.
 
     Each column becomes a variable, int64, bool, float64 or text, along

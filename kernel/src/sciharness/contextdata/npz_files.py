@@ -8,10 +8,10 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sciharness.contextdata._faults import MANIFEST
 from sciharness.contextdata._folder import Folder
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._npy import Header, NpyFault
 from sciharness.contextdata._survey import require_sound
 from sciharness.contextdata._tables import Loss, fits_a_file, parse_carried, refuse
@@ -31,7 +31,7 @@ def from_npz(
     axes: Mapping[str, Sequence[str]] | None = None,
     axis: str = "row",
     descriptions: Mapping[str, str] | None = None,
-) -> dict[str, Any]:  # Any: JSON values of the report
+) -> dict[str, Json]:
     """Write the arrays of an NPZ archive as the new directory ``out`` and return its report.
 
     An archive of :func:`to_npz` carries its manifest. For any other, ``axes``
@@ -164,9 +164,9 @@ class _Plan:
         refuse(self._source, losses)
         return {name: list(names) for name, names in axes.items()}
 
-    def manifest(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
+    def manifest(self, descriptions: Mapping[str, str]) -> dict[str, Json]:
         """Return the manifest; faults that remain show when the directory is checked."""
-        sources: dict[str, dict[str, Any]] = {}
+        sources: dict[str, dict[str, Json]] = {}
         for name, axes in self._along.items():
             for axis, length in zip(axes, self._headers[name].shape, strict=True):
                 is_file = axis in self._headers and axis not in self._along

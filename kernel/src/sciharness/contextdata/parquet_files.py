@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciharness.contextdata._folder import Array
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._tables import (
     Loss,
     Plan,
@@ -33,7 +34,7 @@ def from_parquet(
     index: str | None = None,
     rename: Mapping[str, str] | None = None,
     descriptions: Mapping[str, str] | None = None,
-) -> dict[str, Any]:  # Any: JSON values of the report
+) -> dict[str, Json]:
     """Write a Parquet table as the new directory ``out`` and return its report.
 
     Integers, floats, bool, text, dates and times without zone become
@@ -114,7 +115,7 @@ def _arrow() -> Any:  # Any: pyarrow has no types
     return pyarrow
 
 
-def _array(arrow: Any, column: Any) -> Array:
+def _array(arrow: Any, column: Any) -> Array:  # Any: pyarrow has no types
     """Return the values of a column of arrow."""
     kind = column.type
     types = arrow.types
@@ -140,7 +141,7 @@ def _array(arrow: Any, column: Any) -> Array:
     return np.asarray(column.to_numpy())
 
 
-def _column(arrow: Any, array: Array) -> Any:
+def _column(arrow: Any, array: Array) -> Any:  # Any: pyarrow has no types
     """Return an arrow array that :func:`_array` turns back into the same."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     try:

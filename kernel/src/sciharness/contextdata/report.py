@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from sciharness.contextdata._axes import Axis
 from sciharness.contextdata._faults import Faults
+from sciharness.contextdata._json import Json
 from sciharness.contextdata._pause import collector_paused
 from sciharness.contextdata._survey import Survey, check_endpoints, open_folder, survey
 from sciharness.contextdata._variables import RELATION, Variable
 
 
 @collector_paused()
-def inspect_context_data(path: str | os.PathLike[str]) -> dict[str, Any]:  # Any: JSON values
+def inspect_context_data(path: str | os.PathLike[str]) -> dict[str, Json]:
     """Return a report about the directory at ``path``; never raises for what is in it.
 
     ``valid`` (bool), ``errors`` and ``warnings`` (lists of text), ``path``,
@@ -50,7 +50,7 @@ def inspect_context_data(path: str | os.PathLike[str]) -> dict[str, Any]:  # Any
     }
 
 
-def _variable_facts(name: str, variable: Variable) -> dict[str, Any]:
+def _variable_facts(name: str, variable: Variable) -> dict[str, Json]:
     header = variable.header
     if header is None:
         return {}
@@ -68,7 +68,7 @@ def _variable_facts(name: str, variable: Variable) -> dict[str, Any]:
     return facts
 
 
-def _axis_facts(axis: Axis) -> dict[str, Any]:
+def _axis_facts(axis: Axis) -> dict[str, Json]:
     dtype = "int64"
     if axis.array is not None:
         dtype = str(axis.array.dtype)
