@@ -98,3 +98,28 @@ def approve(
         print_json({"approval": approval.to_dict(), "recorded": not dry_run})
     else:
         say(f"{'would approve' if dry_run else 'approved'}: plan {approval.plan[:12]}")
+
+
+@click.command(epilog="Example: harness gc -n")
+@dry_run
+@as_json
+@click.pass_context
+def gc(ctx: click.Context, dry_run: bool, json_output: bool) -> None:
+    """Remove what no run needs: stray objects, seals, workspaces, exports, leftovers.
+
+    What is younger than a day is left alone, since a run that is at work may
+    be about to name it.
+    """
+    from sciharness.store.collection import collect
+
+    with opened(ctx) as home:
+        found = collect(home, dry_run=dry_run)
+    if json_output:
+        print_json(found.to_dict())
+        return
+    counts = {name: value for name, value in found.to_dict().items() if isinstance(value, tuple)}
+    for kind, names in counts.items():
+        for name in names:
+            click.echo(f"{kind}: {name}")
+    total = sum(len(names) for names in counts.values())
+    say(f"{'would remove' if dry_run else 'removed'} {total} entries, {found.bytes} bytes")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sciharness.cli.common import as_json, opened
-from sciharness.cli.output import print_json
+from sciharness.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from sciharness.store.home import Home
@@ -31,14 +31,22 @@ _LIBRARIES = {
 
 @click.command(epilog="Example: harness doctor --json")
 @click.option("--fsck", is_flag=True, help="Re-hash every artifact and verify every run.")
+@click.option(
+    "--accept-catalog",
+    is_flag=True,
+    help="Take the database as it is for the newest: after putting back a backup on purpose.",
+)
 @as_json
 @click.pass_context
-def doctor(ctx: click.Context, fsck: bool, json_output: bool) -> int:
+def doctor(ctx: click.Context, fsck: bool, accept_catalog: bool, json_output: bool) -> int:
     """Show versions, engines, isolation, disk and the integrity of the home.
 
     Exit code 7 if the home is damaged.
     """
     with opened(ctx) as home:
+        if accept_catalog:
+            home.accept_head()
+            say("catalog.head now names the state of the database")
         facts = {
             "versions": _versions(),
             "libraries": _libraries(),
@@ -117,10 +125,15 @@ def _plugins(home: Home) -> Facts:
 
 
 def _home(home: Home, full: bool) -> Facts:
+    from sciharness.errors import IntegrityError
     from sciharness.store.fsck import fsck
     from sciharness.store.runs import Runs
 
     facts: Facts = {"path": str(home.path), "runs": len(Runs(home).listing()), "problems": []}
+    try:
+        home.check_head()
+    except IntegrityError as fault:
+        facts["problems"] = [str(fault)]
     if full:
         report = fsck(home)
         facts.update(report.to_dict())

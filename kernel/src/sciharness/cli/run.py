@@ -76,25 +76,6 @@ def run(
         )
 
 
-@click.command(epilog="Example: harness new contract.yaml")
-@CONTRACT
-@as_json
-@click.pass_context
-def new(ctx: click.Context, contract: Path, json_output: bool) -> None:
-    """Create a run without starting it: check, pin, hash and seal the inputs."""
-    from sciharness.runtime.create import create_run
-    from sciharness.runtime.looking import view_of
-
-    with opened(ctx) as home:
-        run_id = create_run(home, contract, tell=say)
-        view, _ = view_of(home, run_id)
-    if json_output:
-        print_json(view)
-    else:
-        click.echo(run_id)
-        say(f"start it with `harness start {run_id}`")
-
-
 @click.command(epilog="Example: harness start 3")
 @RUN
 @WORKERS

@@ -40,10 +40,12 @@ def exit_code(view: View) -> int:
 def describe(view: View, formulas: View | None = None) -> str:
     """Return a run in lines: status, formula, criteria, budget in use, export."""
     lines = [f"{view['title']}  ({view['run_id']})", f"status: {_status(view)}"]
+    if view.get("conditions"):
+        lines.append(f"conditions: {view['conditions']}")
     if view.get("reason"):
         lines.append(f"reason: {view['reason']}")
     lines += _formula_lines(formulas)
-    lines += [_criterion(item) for item in view["criteria"]]
+    lines += [criterion_line(item) for item in view["criteria"]]
     lines += [_sealed(name, item) for name, item in view["sealed_holdout_targets"].items()]
     lines += [_look(item) for item in view["holdout_queries"]]
     used = [
@@ -83,7 +85,8 @@ def _rounded(formula: str) -> str:
     return _NUMBER.sub(lambda found: f"{float(found.group()):.5g}", formula)
 
 
-def _criterion(item: View) -> str:
+def criterion_line(item: View) -> str:
+    """Return one verdict as a line for a person."""
     value = "no value" if item["value"] is None else f"{item['value']:.6g}"
     trust = "trusted" if item["trusted"] else "any source"
     verdict = "met" if item["met"] else f"NOT met: {item['reason']}"

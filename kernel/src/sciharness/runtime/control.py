@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import field, frozen
 
@@ -31,6 +32,7 @@ from sciharness.workers.pool import Workers
 from sciharness_catalog.pins import Pin
 
 Tell = Callable[[str], None]
+Kind = TypeVar("Kind", bound=Session)
 
 UNFINISHED = frozenset({"created", "interrupted", "paused", "waiting_for_input"})
 
@@ -144,7 +146,7 @@ def _carry(
     after = state.seq
     with Workers(root / "pool", hidden=(home.path, *manner.hidden)) as pool:
         pool.check_isolation()
-        session = _session(home, state, owner, leases, pool, manner)
+        session = open_session(home, state, owner, leases, pool, manner, kind=Session)
         session.record(*first, _start(home, state, manner, after))
         try:
             with disk_faults("workspace"):
@@ -174,17 +176,20 @@ def _start(home: Home, state: RunState, manner: Manner, after: int) -> NewEvent:
     )
 
 
-def _session(
+def open_session(
     home: Home,
     state: RunState,
-    owner: Owner,
+    owner: Owner | None,
     leases: dict[str, Leasable],
     pool: Workers,
     manner: Manner,
-) -> Session:
+    *,
+    kind: type[Kind],
+) -> Kind:
+    """Return a session of ``kind`` for a run, with its plan made anew from the contract."""
     operations = {name: lease.operation for name, lease in leases.items()}
     types = {name: staged.type for name, staged in state.inputs.items()}
-    return Session(
+    return kind(
         home=home,
         log=EventLog(home),
         store=ArtifactStore(home),

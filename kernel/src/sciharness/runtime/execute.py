@@ -83,6 +83,7 @@ def begin(
         pin=str(lease.pin),
         request=request,
         inputs=input_digests(inputs),
+        time_limit=_time_limit(request.get("time_limit"), _time_left(session)),
     )
     body: dict[str, Any] = {"action": to_plain(record)}  # Any: JSON values
     body.update({"paid": True} if paid else {"reserved": reservation(lease.operation)})

@@ -81,7 +81,8 @@ class ActionRecord:
     """One action: what ran, with which request and inputs, and how it ended.
 
     ``status`` is ``started``, ``stopped`` (to be run again), ``finished``,
-    ``failed`` or ``refused``.
+    ``failed`` or ``refused``. ``time_limit`` is when it was asked to stop, in
+    seconds, by its request or by what was left of the run's wall time.
     """
 
     index: int
@@ -96,6 +97,12 @@ class ActionRecord:
     notes: tuple[str, ...] = ()
     usage: Mapping[str, float] = field(factory=dict)
     seconds: float = 0.0
+    time_limit: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether the clock stopped it, so that what it gave depends on the machine."""
+        return self.time_limit is not None and self.seconds >= self.time_limit
 
 
 @frozen

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sciharness.contract.records import BUDGET_KEYS
+from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import judge
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.state import RunState
@@ -46,11 +48,25 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
         "label_isolation": state.isolation,
         "export": state.export,
     }
+    if state.revisions:
+        view["criteria_revisions"] = to_plain(state.revisions)
+        view["conditions"] = _conditions(state, all(verdict.met for verdict in verdicts))
     if state.reason:
         view["reason"] = state.reason
     if state.error is not None:
         view["error"] = state.error
     return view
+
+
+def _conditions(state: RunState, met: bool) -> str:
+    """Return under which criteria a run has ended, where others hold today and that matters."""
+    if not state.revised_after_end:
+        return "the criteria were revised; they hold for the whole run"
+    if state.status == "succeeded" and not met:
+        return "completed under the old conditions"
+    if state.status != "succeeded" and met:
+        return "ended under the old conditions; the evidence meets the new ones"
+    return "the criteria were revised after the end; the outcome would be the same"
 
 
 def report_view(state: RunState) -> View:
@@ -70,6 +86,39 @@ def report_view(state: RunState) -> View:
         "actions": [to_plain(action) for action in (*state.actions, *state.refusals)],
         "frozen": state.frozen,
         "undefined": dict(state.undefined),
+    }
+
+
+def reasoner_view(state: RunState, leases: Mapping[str, Leasable]) -> View:
+    """Return what a reasoner is told before each proposal; nothing sealed is in it.
+
+    It names what may be proposed: the leased capabilities with their request
+    schemas and the rules of the contract for them, what is left of the budget,
+    what was refused and why.
+    """
+    contract, budget = state.contract, state.budget
+    return {
+        "goal": contract.goal,
+        "questions": list(contract.questions),
+        "workflow": to_plain(contract.workflow),
+        "capabilities": {
+            name: {
+                "summary": lease.operation.summary,
+                "group": lease.operation.group,
+                "request": lease.operation.request_schema,
+                "constraints": to_plain(contract.constraints.get(name, ())),
+            }
+            for name, lease in sorted(leases.items())
+        },
+        "criteria": run_view(state)["criteria"],
+        "budget": {
+            key: {"used": budget.used.get(key, 0.0), "left": budget.remaining(key)}
+            for key in BUDGET_KEYS
+        },
+        "inputs": [_input(staged) for staged in state.inputs.values()],
+        "artifacts": [_artifact(item, {}) for item in state.artifacts],
+        "actions": [to_plain(action) for action in state.settled],
+        "refusals": [to_plain(action) for action in state.refusals],
     }
 
 

@@ -125,5 +125,6 @@ def _refusal(reason: str) -> IntegrityError:
     return IntegrityError(
         reason,
         where="catalog.head",
-        hint="If you have restored a backup on purpose, restore catalog.head with it.",
+        hint="Put back the whole home of one moment; or, if this older state is meant,"
+        " accept it with `harness doctor --accept-catalog`.",
     )
