@@ -24,8 +24,9 @@ def next_step(steps: Sequence[PlannedStep], state: RunState) -> PlannedStep | Fi
     over, and the run ends without it.
     """
     lost: set[str] = set()
+    newest = {record.step: record for record in (*state.settled, *state.refusals)}
     for step in steps:
-        record = state.step_record(step.id)
+        record = newest.get(step.id)
         if record is None:
             if any(binding.name in lost for binding in step.step_bindings()):
                 lost.add(step.id)
