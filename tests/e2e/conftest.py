@@ -1,212 +1,61 @@
-"""The real `harness` command in child processes, with a toy plugin and a home of its own."""
+"""A home with the toy plugin for each test, and the shapes that commands print."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
-import random
 import shutil
-import subprocess
 import sys
-import sysconfig
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
 
 SUPPORT = Path(__file__).parent.parent / "support"
-COMMAND = Path(sysconfig.get_path("scripts")) / "harness"
-SECONDS = 120.0
-
-TRUSTED = {"metric": "relative_rmse", "op": "<=", "value": 0.05, "trusted": True}
-LINE: Mapping[str, Any] = {  # Any: the values of a contract
-    "schema": "research-contract-v1",
-    "title": "Line",
-    "goal": "Find the line through the points.",
-    "inputs": [{"name": "data", "path": "data.csv", "role": "labelled_table"}],
-    "capabilities": ["toy.fit", "evaluation.regression"],
-    "acceptance": [TRUSTED],
-}
-EMPTY: Mapping[str, Any] = {
-    "schema": "research-contract-v1",
-    "title": "Small steps",
-    "goal": "See each step run.",
-    "capabilities": ["toy.nothing"],
-    "acceptance": [{"metric": "value", "op": ">=", "value": 1}],
-    "holdout": "none",
-}
 
 
-@frozen
-class Done:
-    """A command that has ended: exit code and both outputs."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:  # Any: JSON values
-        """What stands on standard output, which has to be one JSON document."""
-        return json.loads(self.out, parse_constant=_refused)
-
-    @property
-    def text(self) -> str:
-        """Both outputs."""
-        return self.out + self.err
-
-
-def _refused(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-@frozen
-class Harness:
-    """A home, a folder for contracts and data, and the command to use them."""
-
-    home: Path
-    folder: Path
-    environment: Mapping[str, str]
-
-    def __call__(self, *words: str | Path, code: int | None = None, **environment: str) -> Done:
-        """Run the command in the folder; with ``code`` it has to end with that exit code."""
-        ended = subprocess.run(
-            [COMMAND, *map(str, words)],
-            cwd=self.folder,
-            env={**self.environment, **environment},
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        done = Done(ended.returncode, ended.stdout, ended.stderr)
-        assert code is None or done.code == code, done
-        return done
-
-    def start(self, *words: str | Path) -> subprocess.Popen[str]:
-        """Start the command without waiting for it, in a process group of its own."""
-        return subprocess.Popen(
-            [COMMAND, *map(str, words)],
-            cwd=self.folder,
-            env=dict(self.environment),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
-
-    def contract(self, base: Mapping[str, Any] = LINE, name: str = "c.yaml", **fields: Any) -> Path:
-        """Write a contract with some fields replaced (``None`` leaves one out)."""
-        values = {key: one for key, one in {**base, **fields}.items() if one is not None}
-        path = self.folder / name
-        path.write_text(json.dumps(values, indent=1, ensure_ascii=False), "utf-8")
-        return path
-
-    def table(self, rows: int = 60, name: str = "data.csv", seed: int = 1, **columns: Any) -> Path:
-        """Write a table of ``y = 2 a - b + 0.5`` with small noise; further columns are lists."""
-        draw = random.Random(seed)
-        lines = [",".join([*columns, "a", "b", "y"])]
-        for number in range(rows):
-            a, b = draw.uniform(0.0, 5.0), draw.uniform(-3.0, 3.0)
-            y = 2.0 * a - b + 0.5 + draw.gauss(0.0, 0.05)
-            cells = [str(column[number]) for column in columns.values()]
-            lines.append(",".join([*cells, repr(a), repr(b), repr(y)]))
-        path = self.folder / name
-        path.write_text("\n".join(lines) + "\n", "utf-8")
-        return path
-
-    def events(self, run: str = "1") -> list[dict[str, Any]]:
-        """Return the events of a run as the command prints them."""
-        return [json.loads(line) for line in self("events", run, "--json", code=0).out.splitlines()]
-
-    def kinds(self, run: str = "1") -> list[str]:
-        """Return the kinds of the events of a run."""
-        return [event["kind"] for event in self.events(run)]
-
-    def show(self, run: str = "1") -> dict[str, Any]:
-        """Return a run as ``show --json`` prints it."""
-        found: dict[str, Any] = self("show", run, "--json", code=0).json
-        return found
-
-    def moved(self, **changes: Any) -> Harness:
-        """Return the same with another home or folder."""
-        other = evolve(self, **changes)
-        return evolve(other, environment={**other.environment, "HARNESS_HOME": str(other.home)})
-
-
-def built(project: Path, wheels: Path) -> Path:
-    """Build the wheel of a flit project and return it."""
-    wheels.mkdir(exist_ok=True)
-    build = (
-        "import os, sys; from flit_core import buildapi; os.chdir(sys.argv[1]);"
-        "print(buildapi.build_wheel(sys.argv[2]))"
-    )
-    command = [sys.executable, "-c", build, project, wheels]
-    made = subprocess.run(command, check=True, capture_output=True, text=True)
-    return wheels / made.stdout.split()[-1]
+def support(name: str) -> ModuleType:
+    """Import a module of the support folder, which is no package."""
+    full = f"sciharness_tests_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, SUPPORT / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        sys.modules[full] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[full])
+    return sys.modules[full]
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the toy plugin installed from its built wheel."""
-    scratch = tmp_path_factory.mktemp("toy")
-    project, found = scratch / "project", scratch / "site"
-    shutil.copytree(SUPPORT / "toy", project, ignore=shutil.ignore_patterns("__pycache__"))
-    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-compile"]
-    wheel = built(project, scratch / "wheels")
-    subprocess.run([*pip, "--quiet", "--target", found, wheel], check=True)
+    found: Path = support("harness").toy_site(tmp_path_factory.mktemp("toy"))
     return found
 
 
 @pytest.fixture(scope="session")
 def install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Build a plugin of one module and unpack its wheel into a folder, which is returned."""
+    """Install a plugin of one module, given its name and text, into a folder of its own."""
 
     def make(name: str, text: str, plugin_id: str = "") -> Path:
         scratch = tmp_path_factory.mktemp(name)
-        (scratch / f"{name}.py").write_text(text, "utf-8")
-        (scratch / "pyproject.toml").write_text(
-            "[build-system]\nrequires = ['flit_core']\nbuild-backend = 'flit_core.buildapi'\n"
-            f"[project]\nname = '{name}'\nversion = '1.0'\ndescription = 'for tests'\n"
-            f"[project.entry-points.'sciharness.plugins']\n'{plugin_id or name}' = '{name}'\n",
-            "utf-8",
-        )
-        with zipfile.ZipFile(built(scratch, scratch / "wheels")) as wheel:
-            wheel.extractall(scratch / "site")
-        return scratch / "site"
+        found: Path = support("harness").plugin_site(scratch, name, text, plugin_id)
+        return found
 
     return make
 
 
 @pytest.fixture(scope="session")
-def prepared(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Harness:
+def prepared(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A home in which the toy plugin is admitted; tests work with copies of it."""
-    scratch = tmp_path_factory.mktemp("prepared")
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("HARNESS_")}
-    environment = {
-        **kept,
-        "HOME": str(scratch / "person"),
-        "HARNESS_HOME": str(scratch / "home"),
-        "PYTHONPATH": str(site),
-    }
-    made = Harness(scratch / "home", scratch, environment)
-    made("plugin", "admit", "toy", code=0)
-    made("plugin", "list", code=0)
-    return made
+    return support("harness").prepared(tmp_path_factory.mktemp("prepared"), site)
 
 
 @pytest.fixture(scope="session")
-def fresh(prepared: Harness, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Harness]:
+def fresh(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     """A maker of homes and folders of their own, the toy plugin admitted."""
 
-    def make(name: str = "case") -> Harness:
+    def make(name: str = "case") -> Any:
         scratch = tmp_path_factory.mktemp(name)
         shutil.copytree(prepared.home, scratch / "home")
         (scratch / "work").mkdir()
@@ -216,36 +65,27 @@ def fresh(prepared: Harness, tmp_path_factory: pytest.TempPathFactory) -> Callab
 
 
 @pytest.fixture
-def harness(fresh: Callable[[], Harness]) -> Harness:
+def harness(fresh: Callable[..., Any]) -> Any:
     """A home and a folder of its own, the toy plugin admitted."""
     return fresh()
 
 
 @pytest.fixture(scope="session")
-def interfaces() -> ModuleType:
-    """The JSON Schemas of what commands print."""
-    place = SUPPORT / "interfaces.py"
-    spec = importlib.util.spec_from_file_location("support_interfaces", place)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def conforms(interfaces: ModuleType) -> Callable[[str, Any], None]:
+def conforms() -> Callable[[str, Any], None]:
     """A check that a value has the documented shape; it says where it has not."""
     from jsonschema import Draft202012Validator
 
+    schemas = support("interfaces").SCHEMAS
+
     def check(name: str, value: Any) -> None:
-        found = Draft202012Validator(interfaces.SCHEMAS[name]).iter_errors(value)
+        found = Draft202012Validator(schemas[name]).iter_errors(value)
         assert [f"{error.json_path}: {error.message}" for error in found] == []
 
     return check
 
 
 @pytest.fixture
-def confined(harness: Harness) -> None:
+def confined() -> None:
     """Skip where workers cannot be confined."""
     from sciharness.workers.confinement import probe
 
