@@ -218,7 +218,8 @@ def _line_by_line(document: Json) -> str:
 
     A model may hold a million numbers: one a line would be slow, and no help to a reader.
     """
-    return "{\n" + ",\n".join(f"  {_compact(k)}: {_field(v)}" for k, v in document.items()) + "\n}\n"
+    fields = (f"  {_compact(name)}: {_field(value)}" for name, value in document.items())
+    return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
 def _field(value: Any) -> str:  # Any: a JSON value

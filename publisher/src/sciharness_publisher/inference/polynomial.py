@@ -34,7 +34,7 @@ def build(model: dict[str, Any]) -> Predict:
 
 def scaled(columns: np.ndarray, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return columns (columns, rows) less their shift, over their scale."""
-    return (columns - shift[:, None]) / scale[:, None]
+    return np.asarray((columns - shift[:, None]) / scale[:, None])
 
 
 def products(columns: np.ndarray, terms: Sequence[Sequence[int]]) -> np.ndarray:

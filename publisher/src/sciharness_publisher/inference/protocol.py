@@ -140,7 +140,7 @@ def probabilities(link: str, values: np.ndarray) -> np.ndarray:
         raise Refused(f"model: unknown link {link!r}")
     if values.shape[1] == 1:
         values = np.concatenate([1.0 - values, values], axis=1)
-    return np.clip(values, 0.0, 1.0)
+    return np.asarray(np.clip(values, 0.0, 1.0))
 
 
 def check_domain(model: dict[str, Any], columns: Columns, first: int, rows: int) -> np.ndarray:
