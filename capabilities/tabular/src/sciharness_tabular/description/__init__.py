@@ -1,0 +1,1 @@
+"""Describing: columns, pairs of columns, and the operation itself."""

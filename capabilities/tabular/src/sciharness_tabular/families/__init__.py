@@ -1,0 +1,1 @@
+"""Families of models: how each is fitted by scikit-learn and exported."""

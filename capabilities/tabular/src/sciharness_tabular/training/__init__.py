@@ -1,0 +1,1 @@
+"""Training: rows, folds, selection, export, and the operation itself."""
