@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve, frozen
 
-from sciharness_publisher.expression import parse, render
+from sciharness_publisher.expression import complexity, parse, render
 from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.candidates import Limits, front, gather
 from sciharness_symbolic_regression.choosing import choose, sound_only
@@ -22,6 +22,7 @@ from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
 from sciharness_symbolic_regression.written import tree_of
 
 COMPARED_ROWS = 500
+REWRITTEN = 2  # nodes by which another way to write a formula may be longer
 SAME = 1e-4  # largest difference, relative to the target's spread, between equal formulas
 
 
@@ -95,10 +96,12 @@ def returns(form: Sum, found: Sequence[Repeat], sample: Sample, loss: str) -> Re
 
 def _matches(form: Sum, repeat: Repeat, look: Sample, loss: str) -> list[bool]:
     mine, wanted = fit(form, look, loss), shape(form)
+    largest = complexity(tree_of(form)) + REWRITTEN
     found = []
     for other in repeat.forms:
         same = shape(other) == wanted
-        theirs = None if same or mine is None else fit(other, look, loss)
+        comparable = mine is not None and not same and complexity(tree_of(other)) <= largest
+        theirs = fit(other, look, loss) if comparable else None
         if mine is not None and theirs is not None:
             gap = np.abs(values(mine, look) - values(theirs, look)).max()
             same = bool(gap <= SAME * look.spread)
