@@ -19,7 +19,7 @@ from sciharness_catalog.errors import IntegrityError
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PROVENANCE = "https://slsa.dev/provenance/v1"
-BUILD_TYPE = "https://sciharness.dev/build/generated-plugin/v1"
+BUILD_TYPE = "urn:sciharness:generated-plugin:v1"
 MAX_BYTES = 1024 * 1024
 
 _HEX = re.compile(r"[0-9a-f]{64}\Z")
