@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sciharness.cli.common import RUN, as_json, opened
 from sciharness.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from sciharness.store.runs import Run
+
+_FOLLOW_SECONDS = 0.2
 
 
 @click.command("list", epilog="Example: harness list --json")
@@ -83,19 +89,22 @@ def show(ctx: click.Context, run: str, json_output: bool) -> None:
 def events(ctx: click.Context, run: str, follow: bool, json_output: bool) -> None:
     """Print the events of a run, one line each; with --json one JSON object per line."""
     from sciharness.store.events import EventLog
-    from sciharness.store.runs import TERMINAL, Runs
+    from sciharness.store.runs import Runs
 
     with opened(ctx) as home:
-        found = Runs(home).find(run)
-        seen = 0
-        while True:
-            for event in EventLog(home).read(found.run_id, after=seen):
+        run_id, seen, going = Runs(home).find(run).run_id, 0, True
+        while going:
+            # Looked at before the events: what comes in between is still printed.
+            going = follow and _goes_on(Runs(home).get(run_id))
+            for event in EventLog(home).read(run_id, after=seen):
                 seen = event.seq
                 click.echo(_event_line(event.seq, event.time, event.kind, event.body, json_output))
-            state = Runs(home).get(found.run_id).status
-            if not follow or state in TERMINAL or state == "interrupted":
-                return
-            time.sleep(0.3)
+            if going:
+                time.sleep(_FOLLOW_SECONDS)
+
+
+def _goes_on(run: Run) -> bool:
+    return run.is_owned or run.status in {"created", "running"}
 
 
 def _event_line(seq: int, when: str, kind: str, body: object, json_output: bool) -> str:

@@ -178,6 +178,8 @@ class Plugins:
     def _leased(self, plugin_id: str, pin: Pin | None) -> tuple[Lease, Descriptor]:
         found = self._leases.get(plugin_id)
         if found is None or (pin is not None and pin.digest != found[0].package.digest):
+            # A database that was set back may have forgotten a revocation.
+            self.home.check_head()
             held = lease(self.home.connection(), plugin_id, pin=pin, known=self._known)
             found = (held, self._descriptor(held.plugin, held.package))
             self._leases[plugin_id] = found

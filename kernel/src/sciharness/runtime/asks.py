@@ -16,7 +16,6 @@ from sciharness.runtime.lost import lost_usage
 from sciharness.runtime.state import TERMINAL, fold
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
-from sciharness.store.owners import is_alive
 from sciharness.store.runs import Run, Runs
 
 _LOOK_SECONDS = 0.1
@@ -36,7 +35,7 @@ def ask_to_pause(home: Home, run_id: str, *, now: bool = False) -> str:
         run = Runs(home).get(run_id, tx)
         if run.status in TERMINAL:
             raise _refusal(run, "there is nothing to pause")
-        if _is_owned(run):
+        if run.is_owned:
             log.append(run_id, [("PauseAsked", {"now": now})], tx=tx)
             return "running"
         if run.status == "interrupted":
@@ -61,7 +60,7 @@ def ask_to_cancel(home: Home, run_id: str) -> str:
         run = Runs(home).get(run_id, tx)
         if run.status in TERMINAL:
             raise _refusal(run, "there is nothing to cancel")
-        if _is_owned(run):
+        if run.is_owned:
             EventLog(home).append(run_id, [("CancelAsked", {})], tx=tx)
             return "running"
         owner = Runs(home).claim(run_id, tx)
@@ -88,13 +87,9 @@ def wait_for_answer(
     ends = None if seconds is None else time.monotonic() + seconds
     while True:
         run = Runs(home).get(run_id)
-        if not _is_owned(run) or (ends is not None and time.monotonic() >= ends):
+        if not run.is_owned or (ends is not None and time.monotonic() >= ends):
             return run.status
         sleep(_LOOK_SECONDS)
-
-
-def _is_owned(run: Run) -> bool:
-    return run.owner is not None and is_alive(run.owner)
 
 
 def _refusal(run: Run, message: str) -> UsageError:

@@ -109,7 +109,6 @@ def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
     Raises:
         HarnessError: naming the capability that is missing, changed or refused.
     """
-    home.check_head()
     plugins = Plugins(home)
     return {name: plugins.lease(name, Pin.parse(text)) for name, text in state.pins.items()}
 

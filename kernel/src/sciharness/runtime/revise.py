@@ -15,7 +15,6 @@ from sciharness.runtime.session import NewEvent
 from sciharness.runtime.state import RunState, fold
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
-from sciharness.store.owners import is_alive
 from sciharness.store.runs import Runs
 
 
@@ -34,7 +33,7 @@ def revise_criteria(
     check_revision(home, fold(run_id, EventLog(home).read(run_id)), criteria)
     with home.writing() as tx:
         run = Runs(home).get(run_id, tx)
-        if run.owner is not None and is_alive(run.owner):
+        if run.is_owned:
             raise UsageError(
                 "criteria cannot change while the run is at work",
                 where=run_id,

@@ -21,7 +21,6 @@ from sciharness.store.errors import storing
 from sciharness.store.events import EventLog
 from sciharness.store.fsck import named_objects
 from sciharness.store.home import Home
-from sciharness.store.owners import is_alive
 from sciharness.store.runs import TERMINAL, Run, Runs
 
 GRACE_SECONDS = 24 * 3600.0
@@ -136,8 +135,7 @@ def _workspaces(home: Home, runs: dict[str, Run]) -> Iterator[Path]:
 
 
 def _is_over(run: Run) -> bool:
-    owned = run.owner is not None and is_alive(run.owner)
-    return run.status in TERMINAL - {"budget_exhausted"} and not owned
+    return run.status in TERMINAL - {"budget_exhausted"} and not run.is_owned
 
 
 def _exports(home: Home, runs: dict[str, Run]) -> Iterator[Path]:

@@ -37,6 +37,11 @@ class Run:
     head: str
     owner: Owner | None
 
+    @property
+    def is_owned(self) -> bool:
+        """Whether a living process works on the run."""
+        return self.owner is not None and is_alive(self.owner)
+
     def to_dict(self) -> dict[str, str]:
         """Return the entry of ``list --json``."""
         return {

@@ -1,0 +1,148 @@
+"""The real `harness` command as in the end-to-end tests, and hands to stop it with."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from sciharness.store.fsck import fsck
+from sciharness.store.home import Home
+
+SUPPORT = Path(__file__).parent.parent / "support"
+
+
+def support(name: str) -> ModuleType:
+    """Import a module of the support folder, which is no package."""
+    full = f"sciharness_tests_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, SUPPORT / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        sys.modules[full] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[full])
+    return sys.modules[full]
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A home in which the toy plugin is admitted; tests work with copies of it."""
+    module, scratch = support("harness"), tmp_path_factory.mktemp("prepared")
+    return module.prepared(scratch, module.toy_site(scratch))
+
+
+@pytest.fixture(scope="session")
+def fresh(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """A maker of homes and folders of their own, the toy plugin admitted."""
+
+    def make(name: str = "case") -> Any:
+        scratch = tmp_path_factory.mktemp(name)
+        shutil.copytree(prepared.home, scratch / "home")
+        (scratch / "work").mkdir()
+        return prepared.moved(home=scratch / "home", folder=scratch / "work")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def conforms() -> Callable[[str, Any], None]:
+    """A check that a value has the documented shape; it says where it has not."""
+    from jsonschema import Draft202012Validator
+
+    schemas = support("interfaces").SCHEMAS
+
+    def check(name: str, value: Any) -> None:
+        found = Draft202012Validator(schemas[name]).iter_errors(value)
+        assert [f"{error.json_path}: {error.message}" for error in found] == []
+
+    return check
+
+
+@frozen
+class Steered:
+    """A harness with runs that are started, watched and stopped."""
+
+    harness: Any
+
+    def start(self, *words: str | Path, **environment: str) -> subprocess.Popen[str]:
+        """Start the command without waiting for it."""
+        return subprocess.Popen(
+            [support("harness").COMMAND, *map(str, words)],
+            cwd=self.harness.folder,
+            env={**self.harness.environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def until(self, kind: str, run: str = "1", times: int = 1, seconds: float = 60.0) -> None:
+        """Wait until the record of a run has ``times`` events of a kind."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            if self.kinds(run).count(kind) >= times:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"no {kind} within {seconds} s: {self.kinds(run)}")
+
+    def kinds(self, run: str = "1") -> list[str]:
+        """Return the kinds of events of a run, read from the database itself."""
+        with Home.open(self.harness.home) as home:
+            rows = home.connection().execute(
+                "SELECT record FROM events WHERE CAST(run_id AS INTEGER) = ? ORDER BY seq",
+                (int(run),),
+            )
+            return [json.loads(record)["kind"] for (record,) in rows.fetchall()]
+
+    def status(self, run: str = "1") -> str:
+        """Return the status that ``status`` shows."""
+        shown: str = self.harness("status", run, "--json", code=0).json["status"]
+        return shown
+
+    def artifacts(self, run: str = "1") -> list[str]:
+        """Return the IDs of what a run has made, reports apart."""
+        return [
+            item["id"]
+            for item in self.harness.show(run)["artifacts"]
+            if item["type"] != "scientific_report"
+        ]
+
+    def settled(self, run: str = "1") -> list[str]:
+        """Return the steps that were settled, each as often as it was."""
+        return [
+            event["body"]["action"]["step"]
+            for event in self.harness.events(run)
+            if event["kind"] in {"ActionFinished", "ActionFailed"}
+        ]
+
+    def sound(self) -> None:
+        """The home has no damage: chains, objects and catalog hold."""
+        with Home.open(self.harness.home) as home:
+            assert fsck(home).problems == ()
+
+
+@pytest.fixture
+def steered(fresh: Callable[..., Any]) -> Steered:
+    """A home and a folder of its own, with hands on its runs."""
+    return Steered(fresh())
+
+
+@pytest.fixture(scope="session")
+def killed() -> Callable[[subprocess.Popen[str]], None]:
+    """End a command by SIGKILL, as a power cut would."""
+
+    def kill(process: subprocess.Popen[str]) -> None:
+        process.kill()
+        process.communicate()
+
+    return kill
