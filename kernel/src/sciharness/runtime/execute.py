@@ -15,6 +15,7 @@ from sciharness.plugins import Leasable
 from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime import gate
 from sciharness.runtime.budget import Exhausted, reservation
+from sciharness.runtime.deliverables import fault_of
 from sciharness.runtime.hearing import Hearing
 from sciharness.runtime.inputs import clean, input_digests
 from sciharness.runtime.records import VERIFICATION, ActionRecord, to_plain
@@ -158,7 +159,8 @@ def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, d
     Raises:
         ActionFailed: with the usage of the failed attempt in ``usage``.
     """
-    result = canonical(session.pool.run(job, Hearing(session, record), session.cancelled))
+    given = session.pool.run(job, Hearing(session, record), session.cancelled)
+    result = without_faults(canonical(given))
     reach("action.worked", record.index)
     seconds = session.meter.take()
     usage = usage_of(result.usage, seconds, result.cpu_seconds, result)
@@ -181,3 +183,11 @@ def canonical(result: JobResult) -> JobResult:
     """Return a result with the types of its artifacts in canonical spelling."""
     artifacts = (evolve(item, type=canonical_type(item.type)) for item in result.artifacts)
     return evolve(result, artifacts=tuple(artifacts))
+
+
+def without_faults(result: JobResult) -> JobResult:
+    """Return a result without the files that cannot be delivered; notes say which and why."""
+    faults = {item.name: fault_of(item.type, item.path) for item in result.artifacts}
+    notes = [f"{name} is not kept: {fault}" for name, fault in faults.items() if fault]
+    kept = (item for item in result.artifacts if not faults[item.name])
+    return evolve(result, artifacts=tuple(kept), notes=(*result.notes, *notes))
