@@ -13,7 +13,7 @@ from sciharness.contract.steps import plan_steps
 from sciharness.errors import UsageError
 from sciharness.failpoints import reach
 from sciharness.plugins import Leasable, Plugins
-from sciharness.runtime.delivery import delivered
+from sciharness.runtime.delivery import delivered, publish_packages
 from sciharness.runtime.looking import export_run
 from sciharness.runtime.loop import carry_on
 from sciharness.runtime.lost import lost_usage
@@ -88,9 +88,16 @@ def carry_run(
 
 
 def _deliver(home: Home, state: RunState, owner: Owner) -> None:
-    kind, body = delivered(home, state)
+    log = EventLog(home)
+
+    def record(event: NewEvent) -> None:
+        for stored in log.append(state.run_id, [event], owner=owner):
+            state.apply(stored.kind, stored.body, stored.seq, stored.time)
+
+    fault = publish_packages(home, state, record)
+    kind, body = delivered(home, state, fault)
     projection = {"delivery": body["delivery"]}
-    EventLog(home).append(state.run_id, [(kind, body)], projection=projection, owner=owner)
+    log.append(state.run_id, [(kind, body)], projection=projection, owner=owner)
     reach("run.delivered")
 
 

@@ -73,6 +73,7 @@ def _record(
         "contract_digest": digest,
         "pins": pins_of(review.leases),
         "parts": builtin_pins(),
+        "publishers": {name: str(one.pin) for name, one in sorted(review.publishers.items())},
         "lock": review.lock().to_text(),
         "versions": versions(review.leases),
         "label_isolation": probe(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sciharness.errors import HarnessError
 from sciharness.export import build_export
 from sciharness.failpoints import reach
@@ -13,10 +15,33 @@ from sciharness.store.events import EventLog
 from sciharness.store.home import Home
 
 
-def delivered(home: Home, state: RunState) -> NewEvent:
+def publish_packages(
+    home: Home, state: RunState, record: Callable[[NewEvent], None]
+) -> HarnessError | None:
+    """Publish what the contract of a succeeded run asks for; return what went wrong.
+
+    Each package is recorded before the run is exported, so that the export holds it.
+    """
+    done = {package["deliverable"] for package in state.packages}
+    if state.status != "succeeded" or not set(state.contract.deliver) - done:
+        return None
+    from sciharness.runtime.publishing import publish  # only runs that deliver packages need it
+
+    try:
+        for package in publish(home, state):
+            if package.deliverable not in done:
+                record(package.event())
+    except HarnessError as fault:
+        return fault
+    reach("run.published")
+    return None
+
+
+def delivered(home: Home, state: RunState, fault: HarnessError | None = None) -> NewEvent:
     """Export an ended run and return the event that says so.
 
-    A failure is told in that event and leaves the research as it is.
+    A failure, of the export or ``fault`` of a package, is told in that event
+    and leaves the research as it is.
     """
     succeeded = state.status == "succeeded"
     place = f"exports/{state.run_id}"
@@ -31,6 +56,15 @@ def delivered(home: Home, state: RunState) -> NewEvent:
             replace=True,
         )
         body = {"delivery": "succeeded" if succeeded else "none", "export": place}
+        if fault is not None:
+            body = {"delivery": "failed", "export": place}
+            message = redact(f"a package failed: {fault}")
+            body["error"] = {
+                "kind": "delivery",
+                "where": fault.where,
+                "message": message,
+                "hint": redact(fault.hint),
+            }
     except (HarnessError, OSError) as fault:
         body = {"delivery": "failed" if succeeded else "none", "export": None}
         hint = f"Write it elsewhere with `harness export {state.run_id} --out FILE.zip`."

@@ -169,6 +169,12 @@ def _finished(state: RunState, body: Body) -> None:
     state.delivery, state.budget.reserved = "pending", {}
 
 
+def _package_published(state: RunState, body: Body) -> None:
+    state.artifacts.extend(from_plain(ArtifactRef, item) for item in body["artifacts"])
+    facts = ("deliverable", "plugin_id", "version", "wheel_sha256", "attestation_sha256", "review")
+    state.packages.append({name: body[name] for name in facts})
+
+
 def _plan_approved(state: RunState, body: Body) -> None:
     state.approvals.append(from_plain(Approval, body["approval"]))
 
@@ -196,6 +202,7 @@ HANDLERS: Mapping[str, Handler] = {
     "ActionRefused": _action_refused,
     "FinalDataSealed": _final_data_sealed,
     "PlainReport": _plain_report,
+    "PackagePublished": _package_published,
     "PredictorFrozen": _predictor_frozen,
     "HoldoutQueried": _holdout_queried,
     "TaskCompleted": _task_completed,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from sciharness.contract.findings import raise_for
 from sciharness.contract.lock import Lock, contract_digest
@@ -16,6 +16,7 @@ from sciharness.contract.read import Reading, examine_contract
 from sciharness.errors import HarnessError
 from sciharness.plugins import Leasable, Plugins, builtin_pins
 from sciharness.problems import Problem
+from sciharness.runtime.publishing import publishers
 from sciharness.store.home import Home
 from sciharness.tables import check_table
 from sciharness.workers.confinement import probe
@@ -23,12 +24,13 @@ from sciharness.workers.confinement import probe
 
 @frozen
 class Review:
-    """A contract with its leases and what preflight found."""
+    """A contract with its leases, its publishers by deliverable, and what preflight found."""
 
     path: Path
     reading: Reading
     leases: Mapping[str, Leasable]
     preflight: Preflight | None
+    publishers: Mapping[str, Leasable] = field(factory=dict)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -56,8 +58,12 @@ class Review:
         return Lock(
             contract=contract_digest(self.reading.document),
             inputs={item.name: item.sha256 for item in self.preflight.inputs},
-            pins={**pins_of(self.leases), **builtin_pins()},
+            pins={**pins_of(self.leases), **self.publisher_pins(), **builtin_pins()},
         )
+
+    def publisher_pins(self) -> dict[str, str]:
+        """Return the pins of the publishers that this contract uses, by their names."""
+        return pins_of({lease.operation.name: lease for lease in self.publishers.values()})
 
     def to_dict(self) -> dict[str, Any]:  # Any: JSON values
         """Return the review as ``check --json`` prints it."""
@@ -85,6 +91,7 @@ def review_contract(home: Home, path: Path) -> Review:
     reading = examine_contract(path)
     if reading.draft is None:
         return Review(path, reading, {}, None)
+    makers = publishers(Plugins(home)) if reading.draft.deliver else {}
     leases, unavailable = _lease_all(Plugins(home), reading.draft.capabilities)
     found = preflight(
         reading.draft,
@@ -93,11 +100,12 @@ def review_contract(home: Home, path: Path) -> Review:
         unavailable,
         document=reading.document,
         doubtful=reading.doubtful,
-        deliverables=(),
+        deliverables=tuple(makers),
         check_table=check_table,
         free_bytes=shutil.disk_usage(home.path).free,
     )
-    return Review(path, reading, leases, found)
+    used = {name: makers[name] for name in reading.draft.deliver if name in makers}
+    return Review(path, reading, leases, found, used)
 
 
 def _lease_all(

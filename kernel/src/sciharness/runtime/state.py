@@ -66,6 +66,8 @@ class RunState:
     criteria: tuple[Criterion, ...] = ()
     revisions: list[Revision] = field(factory=list)
     approvals: list[Approval] = field(factory=list)
+    publishers: dict[str, str] = field(factory=dict)
+    packages: list[dict[str, Any]] = field(factory=list)  # Any: JSON values
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
     chapter: int = 0
@@ -131,6 +133,7 @@ def _created(run_id: str, body: Body, time: str) -> RunState:
         created=time,
         contract_digest=body["contract_digest"],
         pins=dict(body["pins"]),
+        publishers=dict(body.get("publishers", {})),
         versions=dict(body["versions"]),
         isolation=body["label_isolation"],
         criteria=contract.acceptance,

@@ -51,6 +51,8 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
     if state.revisions:
         view["criteria_revisions"] = to_plain(state.revisions)
         view["conditions"] = _conditions(state, all(verdict.met for verdict in verdicts))
+    if state.packages:
+        view["packages"] = [dict(package) for package in state.packages]
     if state.reason:
         view["reason"] = state.reason
     if state.error is not None:

@@ -1,0 +1,51 @@
+"""The publishers that come with sciharness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import field, frozen
+
+from sciharness import Context, InputSpec, Outcome, Publisher, hookimpl
+
+
+@frozen
+class PublishRequest:
+    """Identity of the package; an empty version follows from the model's digest."""
+
+    id: str = field(metadata={"help": "Plugin ID, such as example.pendulum."})
+    version: str = field(default="", metadata={"help": "Version, such as 0.1.0."})
+
+
+def publish(request: PublishRequest, context: Context) -> Outcome:
+    """Write a wheel that predicts as the frozen predictor does, and its attestation.
+
+    Raises:
+        DeliveryError: ID or version cannot be those of a package.
+    """
+    from sciharness_publisher.publishing import publish as publish_predictor  # not to describe
+
+    return publish_predictor(request.id, request.version, context)
+
+
+@hookimpl
+def harness_publishers() -> Sequence[Publisher]:
+    """Return the publisher of predictors."""
+    return (
+        Publisher(
+            operation="publish",
+            run=publish,
+            request=PublishRequest,
+            summary="Make an installable package of the frozen predictor, with an attestation.",
+            delivers=("predictor_plugin",),
+            inputs=(
+                InputSpec("model", ("model",)),
+                InputSpec("inference", ("inference.source.python",)),
+                InputSpec("card", ("model_card",)),
+                InputSpec("evaluation", ("predictor.evaluation",)),
+                InputSpec("example", ("MINIMAL_EXAMPLE",), optional=True),
+                InputSpec("guide", ("USAGE_GUIDE",), optional=True),
+                InputSpec("run"),
+            ),
+        ),
+    )

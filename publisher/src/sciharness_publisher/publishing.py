@@ -1,0 +1,132 @@
+"""Publish a predictor: accepted artifacts become a wheel and the statement beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from packaging.version import InvalidVersion, Version
+
+from sciharness.errors import DeliveryError
+from sciharness.plugin import Context, Input, Outcome
+from sciharness_catalog.attestation import Attestation, Source
+from sciharness_catalog.digest import implementation_digest
+from sciharness_catalog.metadata import Metadata, canonical_requirement
+from sciharness_publisher import __version__
+from sciharness_publisher.generated import (
+    OPERATION,
+    PROTOCOL,
+    Json,
+    is_plugin_id,
+    payload,
+    predictor_wheel,
+)
+from sciharness_publisher.wheels import WheelPlan, build_wheel
+
+BUILDER = f"urn:sciharness:publisher:{__version__}"
+PAYLOAD = "payload"
+# input name -> file name in the package; the evaluation is a source, not a part
+PARTS = {
+    "model": "model.json",
+    "inference": "inference.py",
+    "card": "model_card.json",
+    "example": "minimal_example.py",
+    "guide": "usage_guide.md",
+}
+
+
+def publish(plugin_id: str, version: str, context: Context) -> Outcome:
+    """Write the wheel and its attestation as artifacts.
+
+    Raises:
+        DeliveryError: ID or version cannot be those of a package.
+    """
+    parts = {name: context.inputs[name] for name in PARTS if name in context.inputs}
+    files = {PARTS[name]: part.path.read_bytes() for name, part in parts.items()}
+    card = json.loads(files["model_card.json"])
+    run = json.loads(context.inputs["run"].path.read_text("utf-8"))
+    number = _checked(plugin_id, version, files["model.json"])
+    sources = [_source(part) for part in (*parts.values(), context.inputs["evaluation"])]
+    said = _Statements(plugin_id, number, tuple(sources), run)
+    bare = payload(plugin_id, number, files, card)
+    plan = predictor_wheel(plugin_id, number, files, b"", card)
+    inside = said.of(PAYLOAD, _digest(plan, bare), _digest(plan, bare), bare)
+    whole = predictor_wheel(plugin_id, number, files, inside.to_bytes(), card)
+    wheel = build_wheel(whole)
+    beside = said.of(
+        whole.file_name, hashlib.sha256(wheel).hexdigest(), _digest(whole, whole.files), whole.files
+    )
+    context.output(whole.file_name, "generated_plugin").write_bytes(wheel)
+    name = f"{whole.file_name}.attestation.json"
+    context.output(name, "attestation").write_bytes(beside.to_bytes())
+    return Outcome(notes=(f"{plugin_id} {number}: {whole.file_name}",))
+
+
+def _checked(plugin_id: str, version: str, model: bytes) -> str:
+    if not is_plugin_id(plugin_id):
+        raise DeliveryError(
+            f"{plugin_id!r} is no plugin ID",
+            where="publish.id",
+            hint="Use lower-case words of letters, digits and underscores joined by dots.",
+        )
+    try:
+        return str(Version(version or f"0.0.0+{hashlib.sha256(model).hexdigest()[:12]}"))
+    except InvalidVersion as fault:
+        raise DeliveryError(
+            f"{version!r} is no version", where="publish.version", hint="Write one such as 0.1.0."
+        ) from fault
+
+
+def _source(part: Input) -> Source:
+    ids = part.meta.get("artifacts", [])
+    return Source(
+        id=str(ids[0]) if ids else "none",
+        name=str(part.meta.get("file_name", part.path.name)),
+        type=part.type,
+        sha256=hashlib.sha256(part.path.read_bytes()).hexdigest(),
+    )
+
+
+class _Statements:
+    """What both statements of a package have in common."""
+
+    def __init__(
+        self, plugin_id: str, version: str, sources: tuple[Source, ...], run: Json
+    ) -> None:
+        self._plugin_id, self._version, self._sources = plugin_id, version, sources
+        self._contract = str(run["contract_digest"])
+        self._metrics = {
+            item["name"]: float(item["value"])
+            for item in run["metrics"]
+            if item["source"] == "trusted"
+        }
+
+    def of(
+        self, subject: str, sha256: str, implementation: str, files: Mapping[str, bytes]
+    ) -> Attestation:
+        """Return the statement about ``subject``."""
+        return Attestation(
+            subject=subject,
+            subject_sha256=sha256,
+            plugin_id=self._plugin_id,
+            version=self._version,
+            operation=OPERATION,
+            protocol=PROTOCOL,
+            implementation_digest=implementation,
+            files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+            sources=self._sources,
+            builder=BUILDER,
+            contract_sha256=self._contract,
+            metrics=self._metrics,
+        )
+
+
+def _digest(plan: WheelPlan, files: Mapping[str, bytes]) -> str:
+    metadata = Metadata(
+        name=plan.name,
+        version=plan.version,
+        requires=tuple(sorted(canonical_requirement(text) for text in plan.requires)),
+        entry_points=plan.entry_points,
+    )
+    return implementation_digest(files, metadata)
