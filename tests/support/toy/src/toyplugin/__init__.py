@@ -163,6 +163,23 @@ def note(request: NoteRequest, context: Context) -> Outcome:
 
 
 @frozen
+class DeliverRequest:
+    """The texts of the example and of the guide."""
+
+    example: str = "print(1)"
+    guide: str = "input output domain fallback"
+    kind: str = "MINIMAL_EXAMPLE"
+
+
+def deliver(request: DeliverRequest, context: Context) -> Outcome:
+    """Write an example and a guide."""
+    text = request.example.encode("latin-1")
+    context.output("minimal_example.py", request.kind).write_bytes(text)
+    context.output("usage_guide.md", "USAGE_GUIDE").write_text(request.guide, "utf-8")
+    return Outcome(metrics={"value": 1.0})
+
+
+@frozen
 class CountRequest:
     """The count has no parameters."""
 
@@ -344,6 +361,18 @@ def harness_capabilities():
             "Write a note.",
             "analysis",
             outputs=(OutputSpec("note.txt", "OTHER"),),
+            metrics=value,
+        ),
+        Capability(
+            "deliver",
+            deliver,
+            DeliverRequest,
+            "Write an example and a guide.",
+            "analysis",
+            outputs=(
+                OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
+                OutputSpec("usage_guide.md", "USAGE_GUIDE"),
+            ),
             metrics=value,
         ),
         Capability(
