@@ -25,6 +25,8 @@ from sciharness.contract.scalars import BROKEN
 
 Values = Mapping[str, Any]  # Any: JSON values that the shapes have checked
 
+CONTEXT_DATA = "context_data"
+
 
 def build_contract(values: Values) -> Contract:
     """Return the contract of ``values``; what is missing or broken takes its default.
@@ -62,7 +64,7 @@ def build_input(values: Values) -> ContractInput:
     return ContractInput(
         name=values["name"],
         path=values["path"],
-        role=values.get("role") or default_role(values["path"]),
+        role=role_of(values),
         task=values.get("task", "regression"),
         target=values.get("target"),
         features=None if features is None else _sound(features),
@@ -72,7 +74,14 @@ def build_input(values: Values) -> ContractInput:
         units=values.get("units", {}),
         missing=values.get("missing", "refuse"),
         solver=values.get("solver"),
+        directory=values.get("role") == CONTEXT_DATA,
     )
+
+
+def role_of(values: Values) -> str:
+    """Return the role of an input; a context.data directory with a target is a labelled table."""
+    role = values.get("role") or default_role(values["path"])
+    return "labelled_table" if role == CONTEXT_DATA and "target" in values else str(role)
 
 
 def default_role(path: str) -> str:

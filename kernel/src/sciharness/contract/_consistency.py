@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sciharness.contract._build import default_role
+from sciharness.contract._build import CONTEXT_DATA, role_of
 from sciharness.contract.findings import Findings, describe
 from sciharness.contract.paths import DocumentPath, show_path
 from sciharness.contract.scalars import BROKEN
@@ -48,10 +48,12 @@ def check_consistency(values: Values, findings: Findings) -> None:
 
 def check_input(item: Values, path: DocumentPath, findings: Findings) -> None:
     """Note every contradiction within one input; its path is not looked at."""
-    role = item.get("role") or default_role(item["path"])
+    role = role_of(item)
     for name, roles in _FIELD_ROLES.items():
         if name in item and role not in roles:
             found, expected = f"`{name}` for role {role}", f"it only for role {' or '.join(roles)}"
+            if role == CONTEXT_DATA and name != "solver":
+                found, expected = f"`{name}` without `target`", "it beside a target variable"
             findings.problem((*path, name), found=found, expected=expected, at_key=True)
     _check_columns(item, path, findings)
 

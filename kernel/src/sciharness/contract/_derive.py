@@ -14,6 +14,7 @@ from sciharness.contract._matching import (
     fits_as_table,
     fits_role,
     fits_type,
+    hint_to_label,
     input_type,
     is_evaluator,
     is_report,
@@ -190,6 +191,8 @@ class _Deriver:
         elif is_evaluator(operation):
             expected = f"one {LABELLED} of task {operation.task} for `data`"
             hint = f"Add an input with role {LABELLED}, or do not lease {operation.name}."
+        if not candidates:
+            hint = hint_to_label(spec, self.contract.inputs) or hint
         self.findings.problem(path, found=found, expected=expected, hint=hint)
         return False
 

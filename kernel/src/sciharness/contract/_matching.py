@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import evolve
 
-from sciharness.contract.artifact_types import DATASET, PREDICTOR, REPORT, type_of_file
+from sciharness.contract.artifact_types import (
+    DATASET,
+    DIRECTORY_BUNDLE,
+    PREDICTOR,
+    REPORT,
+    type_of_file,
+)
 from sciharness.contract.records import Contract, ContractInput, Holdout
 from sciharness.contract.steps import TRAIN, WHOLE
 from sciharness.descriptors import Operation
@@ -61,13 +67,22 @@ def makes_predictor(operation: Operation) -> bool:
 
 
 def input_type(item: ContractInput, types: Mapping[str, str]) -> str:
-    """Return the artifact type of a contract input."""
-    return types.get(item.name) or type_of_file(item.path)
+    """Return the artifact type of a contract input as steps see it."""
+    kind = types.get(item.name) or type_of_file(item.path)
+    return DATASET if kind == DIRECTORY_BUNDLE and item.role == LABELLED else kind
 
 
 def fits_role(spec: InputSpec, item: ContractInput) -> bool:
     """Return whether an input was declared for the role of ``item``."""
     return item.role in spec.types
+
+
+def hint_to_label(spec: InputSpec, inputs: Iterable[ContractInput]) -> str:
+    """Return what makes a context.data directory fit where a labelled table is wanted."""
+    names = [item.name for item in inputs if item.directory and item.role != LABELLED]
+    if LABELLED not in spec.types or not names:
+        return ""
+    return f"Name the variable to predict as `target` of `{names[0]}`."
 
 
 def fits_type(spec: InputSpec, kind: str) -> bool:

@@ -58,7 +58,8 @@ def check_tables(
     """Let the table reader look at each table that is there; take over what it finds."""
     names = set(present)
     for index, item in enumerate(contract.inputs):
-        if item.role not in _TABLE_ROLES or item.name not in names:
+        read = item.role in _TABLE_ROLES or item.directory
+        if not read or item.name not in names:
             continue
         path = findings.spot("inputs", index, item.name, "name")
         checked = check(folder / item.path, item, contract.holdout)
@@ -76,14 +77,24 @@ def check_copies(contract: Contract, facts: Sequence[InputFacts], findings: Find
     for sealed in contract.inputs:
         if sealed.name not in by_name or not is_split(sealed, contract.holdout):
             continue
-        digest = by_name[sealed.name].sha256
+        secret = _secret_digests(sealed, by_name[sealed.name])
         for index, other in enumerate(contract.inputs):
             if other is sealed or other.name not in by_name:
                 continue
             held = by_name[other.name]
-            if held.sha256 == digest or any(item == digest for _, item in held.files):
+            if not secret.isdisjoint({held.sha256, *(digest for _, digest in held.files)}):
                 path = findings.spot("inputs", index, other.name, "name")
                 _refuse_copy(other, sealed, (*path, "path"), findings)
+
+
+def _secret_digests(sealed: ContractInput, facts: InputFacts) -> set[str]:
+    """Return the digests of what shows final labels: the whole, and a directory's target."""
+    targets = {
+        digest
+        for name, digest in facts.files
+        if name.endswith(".npy") and sealed.target in (None, name.removesuffix(".npy"))
+    }
+    return {facts.sha256, *targets}
 
 
 def _take_over(problem: Problem, path: DocumentPath, findings: Findings) -> None:

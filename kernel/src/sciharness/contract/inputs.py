@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from attrs import frozen
@@ -19,6 +19,7 @@ from sciharness.errors import DataError
 
 MAX_DEPTH = 32
 MAX_PATH_BYTES = 1024
+MANIFEST = "manifest.json"
 
 _ABSENT = "no such file or folder"
 _FOLDER_ROLES = ("context_data", "reference_solver", "predictor", "other", "lattice")
@@ -86,29 +87,44 @@ def check_file(
             (*path, "path"), kind="data", found=found, expected="a file or folder", hint=hint
         )
         return None
-    if facts.type == DIRECTORY_BUNDLE and item.role not in _FOLDER_ROLES:
-        findings.problem(
-            (*path, "path"), kind="data", found="a folder", expected=f"a file for role {item.role}"
-        )
-        return None
-    if facts.type != DIRECTORY_BUNDLE and item.role == "context_data":
-        expected = "a folder for role context_data"
-        findings.problem((*path, "path"), kind="data", found="a file", expected=expected)
+    expected = _misplaced(item, facts)
+    if expected:
+        found = "a folder" if facts.type == DIRECTORY_BUNDLE else "a file"
+        findings.problem((*path, "path"), kind="data", found=found, expected=expected)
         return None
     return facts
 
 
+def _misplaced(item: ContractInput, facts: InputFacts) -> str:
+    """Return what the role of an input asks for if that is not what is there."""
+    if facts.type != DIRECTORY_BUNDLE:
+        return "a folder for role context_data" if item.directory else ""
+    if item.role in _FOLDER_ROLES or item.directory:
+        return ""
+    if item.role != "labelled_table":
+        return f"a file for role {item.role}"
+    if any(name == MANIFEST for name, _ in facts.files):
+        return ""
+    return f"a file for role labelled_table, or a context.data directory (with a {MANIFEST})"
+
+
 def _folder_facts(name: str, path: Path) -> InputFacts:
-    total = 0
-    files = []
-    digest = hashlib.sha256(b"harness-folder-v1\n")
+    found = []
     for relative in sorted(_walk(path), key=lambda text: text.encode("utf-8")):
         size, content = _digest(path / relative)
-        total += size
-        files.append((relative, content))
+        found.append((relative, content, size))
+    files = tuple((relative, content) for relative, content, _ in found)
+    total = sum(size for _, _, size in found)
+    return InputFacts(name, DIRECTORY_BUNDLE, total, folder_digest(found), files)
+
+
+def folder_digest(files: Iterable[tuple[str, str, int]]) -> str:
+    """Return the digest of a folder from path, SHA-256 and size of each file in order."""
+    digest = hashlib.sha256(b"harness-folder-v1\n")
+    for relative, content, size in files:
         line = f"{content} {size} {json.dumps(relative, ensure_ascii=False)}\n"
         digest.update(line.encode("utf-8"))
-    return InputFacts(name, DIRECTORY_BUNDLE, total, digest.hexdigest(), tuple(files))
+    return digest.hexdigest()
 
 
 def _walk(root: Path, prefix: str = "") -> Iterator[str]:

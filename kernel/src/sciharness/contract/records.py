@@ -44,7 +44,11 @@ BUDGET_KEYS = (*COUNTED_BUDGET_KEYS, "cpu_hours", "gpu_hours", "wall_time")
 
 @frozen
 class ContractInput:
-    """One input: a file or folder beside the contract and how to read it."""
+    """One input: a file or folder beside the contract and how to read it.
+
+    ``directory`` says that it has to be a context.data directory. One with a
+    target is read as a table, so its role is then ``labelled_table``.
+    """
 
     name: str
     path: str
@@ -58,6 +62,7 @@ class ContractInput:
     units: Mapping[str, str] = field(factory=dict)
     missing: str = "refuse"
     solver: Mapping[str, Any] | None = None  # Any: JSON values, checked by the solver capability
+    directory: bool = False
 
 
 @frozen

@@ -133,7 +133,8 @@ def examine(
     """
     import numpy as np
 
-    findings.by_row = source.format == "parquet"
+    findings.place_of = source.place_of
+    known = known or source.known
     with source.stream() as stream:
         dialect = sniff(stream, findings, None if known is None else known.delimiter)
     if dialect is None:
@@ -149,7 +150,8 @@ def examine(
     misread = findings.has(*_MISREAD)
     # Rows with faults look equal where both hold no number; their count still matters.
     equal = same_rows(rows.keys) if rows.keys is not None and not findings.count else None
-    sides = np.zeros(rows.rows, np.uint8) if misread else split_rows(rows, equal, holdout)
+    block = 0 if source.grid is None else source.grid.block
+    sides = np.zeros(rows.rows, np.uint8) if misread else split_rows(rows, equal, holdout, block)
     repeated = 0 if equal is None else rows.rows - int(equal.max()) - 1
     identity = source.identity(rows.sha256, rows.size)
     examined = Examined(dialect, columns, rows, sides, repeated, *identity)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from attrs import evolve
 
 from sciharness.errors import DataError
 from sciharness.problems import Problem
@@ -16,14 +18,14 @@ class Findings:
 
     Problems of one sort (same sort word and column) are listed up to
     ``SHOWN_PER_SORT`` times and counted beyond. With ``secret`` no cell's text
-    is quoted. Set ``by_row`` for tables that are no text: their places are
-    data rows instead of lines.
+    is quoted. Tables that are no text set ``place_of``: it calls a data row,
+    counted from 1, by its place.
     """
 
     def __init__(self, file: str, *, secret: bool = False) -> None:
         self.file = file
         self.secret = secret
-        self.by_row = False
+        self.place_of: Callable[[int], str] = lambda row: ""
         self.count = 0
         self._counts: dict[tuple[str, str], int] = {}
         self._listed: dict[tuple[str, str], list[Problem]] = {}
@@ -48,10 +50,19 @@ class Findings:
         if len(listed) >= SHOWN_PER_SORT:
             return
         path = field or (f'column "{name}"' if name else "")
-        if self.by_row and line is not None:
-            path = f"data row {line - 1}" + (f", {path}" if path else "")
+        place = self.place_of(line - 1) if line is not None else ""
+        if place:
+            path = place + (f", {path}" if path else "")
             line = None
         listed.append(Problem("data", self.file, line, column, path, found, expected, hint))
+
+    def adopt(self, problems: Sequence[Problem]) -> None:
+        """Take over problems that were found within this directory."""
+        inside = [evolve(problem, file=f"{self.file}/{problem.file}") for problem in problems]
+        key = ("inside", "")
+        self.count += len(inside)
+        self._counts[key] = self._counts.get(key, 0) + len(inside)
+        self._listed.setdefault(key, []).extend(inside)
 
     def has(self, *sorts: str, name: str | None = None) -> bool:
         """Whether any problem of these sorts was noted, in column ``name`` if it is given."""
@@ -109,8 +120,6 @@ def _place(problem: Problem) -> tuple[bool, int, int]:
 
 
 def _with_hint(problem: Problem, hint: str) -> Problem:
-    from attrs import evolve
-
     return evolve(problem, hint=hint)
 
 

@@ -13,6 +13,8 @@ from sciharness.plugin import Input, Table
 from sciharness.tables.columns import LABELLED
 from sciharness.tables.examine import MIN_FINAL_ROWS, MIN_ROWS, WITHOUT_SPLIT, Examined, examine
 from sciharness.tables.findings import Findings
+from sciharness.tables.grid import Grid
+from sciharness.tables.layout import facts_of, laid_out
 from sciharness.tables.read import spec_of
 from sciharness.tables.records import Dialect, Prepared
 from sciharness.tables.slices import write_split
@@ -24,7 +26,9 @@ def prepare_labelled(source: Path, spec: ContractInput, holdout: Holdout, out: P
     """Check a labelled table, split its rows and write each side's file into ``out``.
 
     ``train`` and ``verification`` are byte slices of the source's rows under
-    its header; a Parquet source comes as strict CSV. ``final_inputs`` has
+    its header; a Parquet source comes as strict CSV, and so do the cells of the
+    target of a context.data directory, see :mod:`sciharness.tables.layout`.
+    ``final_inputs`` has
     ``sample_id`` and the feature columns, ``labels`` has ``sample_id`` and the
     target, both strict CSV. The rules of the split are those of
     :mod:`sciharness.tables.split`; ``holdout: none`` and generated final data
@@ -35,14 +39,16 @@ def prepare_labelled(source: Path, spec: ContractInput, holdout: Holdout, out: P
             ``out``. Also when the source changes meanwhile.
     """
     opened = open_source(source, spec.path)
+    findings = Findings(opened.name)
     spec = evolve(spec, role=LABELLED)
-    examined = _examined(opened, spec, holdout, Findings(opened.name), MIN_ROWS)
+    opened, spec, holdout = laid_out(opened, spec, holdout, findings)
+    examined = _examined(opened, spec, holdout, findings, MIN_ROWS)
     files = write_split(opened, examined, out)
     return Prepared(
         table=_written(examined),
         target=examined.columns.names[examined.columns.target or 0],
-        reason=examined.columns.reason,
-        split=describe_split(holdout),
+        reason=examined.columns.reason if opened.grid is None else opened.grid.reason,
+        split=describe_split(holdout, opened.grid),
         sha256=examined.sha256,
         size=examined.size,
         train=files.train,
@@ -54,7 +60,7 @@ def prepare_labelled(source: Path, spec: ContractInput, holdout: Holdout, out: P
         rows_final=examined.count(FINAL),
         rows_dropped=examined.rows_dropped,
         warnings=examined.warnings(),
-        facts=examined.facts(),
+        facts=facts_of(opened, examined),
     )
 
 
@@ -122,10 +128,12 @@ def prepare_inputs(source: Path, features: Sequence[str], out: Path, name: str =
     return files.final_inputs
 
 
-def describe_split(holdout: Holdout) -> str:
+def describe_split(holdout: Holdout, grid: Grid | None = None) -> str:
     """Return the rule of a split in a few words."""
     if holdout.mode in ("none", "generated"):
         rule = holdout.mode
+    elif grid is not None and grid.block and holdout.mode != "group":
+        rule = f"the last {holdout.fraction:g} of the entries of axis {grid.axes[0]!r}"
     elif holdout.mode == "order":
         rule = f"the last {holdout.fraction:g} of the rows"
     else:

@@ -80,7 +80,7 @@ def scan(
     Raises:
         DataError: the file changed or cannot be read on.
     """
-    size = source.path.stat().st_size
+    size = source.expected_bytes
     reader = _Reader(dialect, columns, findings, size=size, arrays=arrays)
     with source.stream() as stream:
         digested = Digested(stream, source.name)

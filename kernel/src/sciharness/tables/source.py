@@ -10,10 +10,14 @@ from pathlib import Path
 
 from attrs import frozen
 
+from sciharness.contract.inputs import input_facts
 from sciharness.errors import DataError
 from sciharness.tables.blocks import Stream
+from sciharness.tables.grid import CONTEXT_DATA, Grid, GridStream
+from sciharness.tables.records import Dialect
 
 PARQUET_MAGIC = b"PAR1"
+BYTES_A_CELL = 12
 
 
 class Digested:
@@ -47,19 +51,45 @@ class Digested:
 
 @frozen
 class Source:
-    """A table file; ``name`` stands for it in messages, ``format`` is text or parquet."""
+    """A table file or directory; ``name`` stands for it in messages.
+
+    ``format`` is text, parquet or context_data; a directory has a ``grid`` as
+    soon as its columns are known.
+    """
 
     path: Path
     name: str
     format: str
+    grid: Grid | None = None
+
+    @property
+    def known(self) -> Dialect | None:
+        """How the text is written, where that need not be found out."""
+        return None if self.grid is None else self.grid.dialect
+
+    @property
+    def expected_bytes(self) -> int:
+        """About how long the text is."""
+        if self.grid is not None:
+            return self.grid.rows * len(self.grid.columns) * BYTES_A_CELL
+        return self.path.stat().st_size
+
+    def place_of(self, row: int) -> str:
+        """Return how messages call data row ``row``, counted from 1; empty for lines of text."""
+        if self.format == "text":
+            return ""
+        return f"data row {row}" if self.grid is None else self.grid.place_of(row)
 
     @contextmanager
     def stream(self) -> Iterator[Stream]:
-        """Open the table as text; a Parquet file comes as strict CSV.
+        """Open the table as text; what is no text comes as strict CSV.
 
         Raises:
             DataError: the file cannot be opened.
         """
+        if self.grid is not None:
+            yield GridStream(self.path, self.name, self.grid)
+            return
         if self.format == "parquet":
             from sciharness.tables.parquet import csv_stream
 
@@ -79,17 +109,19 @@ class Source:
         Raises:
             DataError: the file cannot be read.
         """
-        return file_digest(self.path, self.name) if self.format == "parquet" else (sha256, size)
+        return (sha256, size) if self.format == "text" else digest_of(self.path, self.name)
 
 
 def open_source(path: Path, name: str = "") -> Source:
     """Return the table at ``path``; ``name`` is how messages call it, by default its file name.
 
     Raises:
-        DataError: there is no such regular file, or it cannot be read.
+        DataError: there is no such regular file or directory, or it cannot be read.
     """
     name = name or path.name
     try:
+        if path.is_dir():
+            return Source(path, name, CONTEXT_DATA)
         if not stat.S_ISREG(path.stat().st_mode):
             raise DataError("no regular file", where=name, hint="Name a CSV, TSV or Parquet file.")
         with path.open("rb") as file:
@@ -99,12 +131,15 @@ def open_source(path: Path, name: str = "") -> Source:
     return Source(path, name, "parquet" if head == PARQUET_MAGIC else "text")
 
 
-def file_digest(path: Path, name: str) -> tuple[str, int]:
-    """Return SHA-256 (hex) and length of a file's bytes.
+def digest_of(path: Path, name: str) -> tuple[str, int]:
+    """Return SHA-256 (hex) and length of the bytes of a file, or of all files of a directory.
 
     Raises:
-        DataError: the file cannot be read.
+        DataError: the file cannot be read, or the directory holds a link.
     """
+    if path.is_dir():
+        facts = input_facts(name, path)
+        return facts.sha256, facts.bytes
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,6 +9,10 @@ Rules, for n kept rows and a share written as the decimal s:
 * ``group``: whole groups, floor(s g + 1/2) of g groups but at least one.
 * ``order``: the last floor(s n + 1/2) rows of the file.
 
+Rows that are the cells of a variable along several axes come in blocks, one
+for each entry of its first axis. There ``fraction`` and ``order`` both mean
+the last floor(s b + 1/2) of b blocks, but at least one.
+
 Rows that are equal in features and target stay on one side. So equal rows are
 drawn together, and a set that is larger than what is still wanted is passed
 over; groups that share equal rows are drawn together likewise; and of the last
@@ -38,11 +42,14 @@ if TYPE_CHECKING:
 VISIBLE, VERIFICATION, FINAL = 0, 1, 2
 
 
-def split_rows(scan: Scan, equal: NDArray[np.int64] | None, holdout: Holdout) -> NDArray[np.uint8]:
+def split_rows(
+    scan: Scan, equal: NDArray[np.int64] | None, holdout: Holdout, block: int = 0
+) -> NDArray[np.uint8]:
     """Return for each kept row VISIBLE, VERIFICATION or FINAL.
 
     ``equal`` numbers the sets of equal rows by their first rows; ``None`` when
-    all rows differ.
+    all rows differ. ``block`` is the number of rows in a block, 0 where there
+    are no blocks.
     """
     import numpy as np
 
@@ -51,7 +58,10 @@ def split_rows(scan: Scan, equal: NDArray[np.int64] | None, holdout: Holdout) ->
     shares = ((FINAL, final), (VERIFICATION, holdout.verification))
     if not scan.rows or scan.target is None:
         return sides
-    if holdout.mode == "order":
+    if block and holdout.mode in ("fraction", "order"):
+        blocks = np.flatnonzero(scan.kept) // block
+        _split_by_block(sides, shares, equal, blocks, len(scan.kept) // block)
+    elif holdout.mode == "order":
         _split_by_order(sides, shares, equal)
     elif holdout.mode == "group":
         assert scan.group is not None
@@ -77,19 +87,38 @@ def _split_by_order(
     shares: tuple[tuple[int, float | None], ...],
     equal: NDArray[np.int64] | None,
 ) -> None:
-    import numpy as np
-
     stop = len(sides)
     for side, share in shares:
         if share is not None:
             start = max(stop - share_of(share, len(sides)), 0)
             sides[start:stop] = side
             stop = start
-    if equal is None:
-        return
-    # The first of equal rows decides: it is the one that is visible earliest.
-    first = np.unique(equal, return_index=True)[1]
-    sides[:] = sides[first][equal]
+    _keep_together(sides, equal)
+
+
+def _split_by_block(
+    sides: NDArray[np.uint8],
+    shares: tuple[tuple[int, float | None], ...],
+    equal: NDArray[np.int64] | None,
+    blocks: NDArray[np.int64],
+    count: int,
+) -> None:
+    stop = count
+    for side, share in shares:
+        if share is not None:
+            start = max(stop - max(share_of(share, count), 1), 0)
+            sides[(blocks >= start) & (blocks < stop)] = side
+            stop = start
+    _keep_together(sides, equal)
+
+
+def _keep_together(sides: NDArray[np.uint8], equal: NDArray[np.int64] | None) -> None:
+    """Put equal rows where the first of them is: that one is visible earliest."""
+    import numpy as np
+
+    if equal is not None:
+        first = np.unique(equal, return_index=True)[1]
+        sides[:] = sides[first][equal]
 
 
 def _split_by_draw(
