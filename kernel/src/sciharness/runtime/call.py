@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from sciharness.contract.artifact_types import DIRECTORY_BUNDLE, type_of_file
+from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE, type_of_file
 from sciharness.contract.findings import nearest, raise_for
+from sciharness.contract.inputs import MANIFEST
 from sciharness.contract.read import read_input
-from sciharness.contract.records import ContractInput
+from sciharness.contract.records import ContractInput, Holdout
 from sciharness.descriptors import Operation
 from sciharness.errors import DataError, RequestError, UsageError
 from sciharness.plugin import Input, InputSpec
@@ -26,10 +27,10 @@ from sciharness.runtime.execute import canonical
 from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import PREDICTOR_FILES
 from sciharness.store.home import Home
-from sciharness.tables import check_table, split_labels
+from sciharness.tables import check_table, prepare_labelled, split_labels
 from sciharness.workers.pool import Job, JobResult, Produced, Workers
 
-_TABLES = frozenset({"DATASET", "labelled_table", "table"})
+_TABLES = frozenset({DATASET, "labelled_table", "table"})
 TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".parquet"})
 _EVALUATOR_INPUTS = (InputSpec("predictor", ("predictor",)), InputSpec("data", ("labelled_table",)))
 
@@ -156,19 +157,43 @@ def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> 
             )
     if evaluates:
         return _evaluator_inputs(given, scratch)
-    return {name: _one_input(known[name], entry) for name, entry in given.items()}
+    return {name: _one_input(known[name], entry, scratch) for name, entry in given.items()}
 
 
-def _one_input(spec: InputSpec, given: Given) -> Input:
+def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:
     path = _existing(spec.name, given.path)
-    kind = DIRECTORY_BUNDLE if path.is_dir() else type_of_file(path.name)
-    if kind == DIRECTORY_BUNDLE and spec.types and set(spec.types) <= _TABLES:
-        raise DataError("is a folder", where=f"{spec.name}={given.path}", hint="Name a table file.")
-    if kind != "DATASET" or not (_reads_tables(spec) and _is_table(path, given)):
+    if path.is_dir():
+        return _folder_input(spec, given, path, scratch)
+    kind = type_of_file(path.name)
+    if kind != DATASET or not (_reads_tables(spec) and _is_table(path, given)):
         return Input(name=spec.name, path=path, type=spec.types[0] if spec.types else kind)
     role = "labelled_table" if _labelled(spec, given) else "table"
     item = read_input({"name": "data", "path": str(path), "role": role, **given.fields})
-    return _table_input(spec.name, path, item)
+    return _table_input(spec.name, path, item, scratch)
+
+
+def _folder_input(spec: InputSpec, given: Given, path: Path, scratch: Path) -> Input:
+    if _gives_rows(spec, given, path):
+        fields = {"name": "data", "path": str(path), "role": "labelled_table", **given.fields}
+        return _table_input(spec.name, path, read_input(fields), scratch)
+    if spec.types and set(spec.types) <= _TABLES:
+        raise DataError(
+            "is a folder",
+            where=f"{spec.name}={given.path}",
+            hint="Name a table file or a context.data directory.",
+        )
+    if "context_data" not in spec.types:
+        kind = spec.types[0] if spec.types else DIRECTORY_BUNDLE
+        return Input(name=spec.name, path=path, type=kind)
+    checked = check_table(path, ContractInput("data", path.name, "context_data"))
+    raise_for(checked.problems, str(path))
+    return Input(name=spec.name, path=path, type=DIRECTORY_BUNDLE, role="context_data")
+
+
+def _gives_rows(spec: InputSpec, given: Given, folder: Path) -> bool:
+    """Whether a context.data directory is given for the cells of a target."""
+    asked = "labelled_table" in spec.types and "context_data" not in spec.types
+    return ("target" in given.fields or asked) and (folder / MANIFEST).is_file()
 
 
 def _reads_tables(spec: InputSpec) -> bool:
@@ -183,10 +208,15 @@ def _labelled(spec: InputSpec, given: Given) -> bool:
     return "target" in given.fields or "labelled_table" in spec.types or "table" not in spec.types
 
 
-def _table_input(name: str, path: Path, item: ContractInput) -> Input:
+def _table_input(name: str, path: Path, item: ContractInput, scratch: Path) -> Input:
+    if path.is_dir():
+        item = evolve(item, path=path.name)
+        made = prepare_labelled(path, item, Holdout(mode="none"), _folder(scratch / f"rows-{name}"))
+        assert made.train is not None  # without a split all rows are visible
+        return Input(name, made.train, DATASET, role=item.role, table=made.table)
     checked = check_table(path, item)
     raise_for(checked.problems, str(path))
-    return Input(name=name, path=path, type="DATASET", role=item.role, table=checked.table)
+    return Input(name=name, path=path, type=DATASET, role=item.role, table=checked.table)
 
 
 def _existing(name: str, path: Path | None) -> Path:
@@ -219,7 +249,7 @@ def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, In
         "features": [column["name"] for column in card["columns"]],
         **given["data"].fields,
     }
-    table = _table_input("data", data, read_input(fields))
+    table = _table_input("data", data, read_input(fields), scratch)
     rows, labels = split_labels(table, _folder(scratch / "rows"))
     # The bytes that predict are the bytes in this copy, whatever happens to the folder.
     copy = _folder(scratch / "predictor")

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sciharness.bundles import unpack
+from sciharness.contract.artifact_types import DIRECTORY_BUNDLE
+from sciharness.contract.inputs import input_facts
 from sciharness.contract.steps import Binding, PlannedStep
 from sciharness.descriptors import Operation
-from sciharness.errors import ContractError
+from sciharness.errors import ContractError, DataError, IntegrityError
 from sciharness.plugin import Input, InputSpec
-from sciharness.runtime.records import TRAIN, WHOLE, ArtifactRef, StagedInput
+from sciharness.runtime.records import BUNDLE, TRAIN, WHOLE, ArtifactRef, StagedInput
 from sciharness.runtime.session import Session
 
 PREDICTOR_FILES = {
@@ -85,9 +88,12 @@ def staged_input(session: Session, name: str, staged: StagedInput, view: str) ->
     """Return one view of a contract input: visible rows unless said otherwise."""
     wanted = view if view in staged.views else (TRAIN if TRAIN in staged.views else WHOLE)
     artifact = staged.views[wanted]
+    is_folder = artifact.type == DIRECTORY_BUNDLE
     return Input(
         name=name,
-        path=session.store.path(artifact.sha256, verified=True),
+        path=unpacked(session, artifact, staged.sha256)
+        if is_folder
+        else session.store.path(artifact.sha256, verified=True),
         type=staged.type,
         role=staged.role,
         table=staged.table,
@@ -95,9 +101,36 @@ def staged_input(session: Session, name: str, staged: StagedInput, view: str) ->
             **staged.meta,
             "view": wanted,
             "artifacts": [artifact.id],
-            "file_name": artifact.name,
+            "file_name": artifact.name.removesuffix(BUNDLE) if is_folder else artifact.name,
         },
     )
+
+
+def unpacked(session: Session, bundle: ArtifactRef, digest: str) -> Path:
+    """Return the folder of a directory bundle; ``digest`` is that of the folder.
+
+    It is unpacked once in a run and hashed anew whenever an action needs it.
+
+    Raises:
+        IntegrityError: the stored bundle is not what was packed.
+    """
+    place = session.home.workspaces / session.state.run_id / "bundles" / bundle.sha256
+    folder = place / bundle.name.removesuffix(BUNDLE)
+    if _digest_of(folder) == digest:
+        return folder
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    unpack(session.store.path(bundle.sha256, verified=True), folder)
+    if _digest_of(folder) != digest:
+        raise IntegrityError("the unpacked folder is not what was packed", where=bundle.name)
+    return folder
+
+
+def _digest_of(folder: Path) -> str:
+    try:
+        return input_facts(folder.name, folder).sha256
+    except DataError:
+        return ""
 
 
 def predictor_folder(session: Session, step: str, name: str, artifacts: list[ArtifactRef]) -> Input:

@@ -19,6 +19,8 @@ VERIFICATION = "verification"
 FINAL = "final"
 WHOLE = "whole"
 
+BUNDLE = ".tar"  # extension of the archive that holds an input folder
+
 
 @frozen
 class ArtifactRef:

@@ -8,10 +8,13 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.bundles import pack_folder
+from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE
 from sciharness.contract.inputs import InputFacts
 from sciharness.contract.records import Contract, ContractInput
 from sciharness.errors import DataError
 from sciharness.runtime.records import (
+    BUNDLE,
     FINAL,
     TRAIN,
     VERIFICATION,
@@ -59,12 +62,8 @@ def stage_input(
     source = folder / item.path
     if item.role == "labelled_table":
         return _stage_labelled(home, contract, item, facts, source, scratch)
-    if source.is_dir():
-        raise DataError(
-            "folders as inputs are not part of this version",
-            where=f"inputs.{item.name}",
-            hint="Name a single file.",
-        )
+    if facts.type == DIRECTORY_BUNDLE:
+        return _stage_folder(home, item, facts, source, scratch)
     blob = ArtifactStore(home).ingest(source, follow=True)
     if blob.sha256 != facts.sha256:
         raise _changed(item)
@@ -84,6 +83,38 @@ def stage_input(
     )
 
 
+def _stage_folder(
+    home: Home, item: ContractInput, facts: InputFacts, source: Path, scratch: Path
+) -> Staged:
+    archive = scratch / f"{item.name}.tar"
+    with archive.open("xb") as sink:
+        packed = pack_folder(source, sink)
+    if packed.sha256 != facts.sha256:
+        raise _changed(item)
+    blob = ArtifactStore(home).ingest(archive)
+    archive.unlink()
+    name = f"{_folder_name(item)}{BUNDLE}"
+    view = _reference(item.name, name, facts.type, blob.sha256, blob.size)
+    return Staged(
+        StagedInput(
+            name=item.name,
+            role=item.role,
+            type=facts.type,
+            sha256=facts.sha256,
+            size=facts.bytes,
+            views={WHOLE: view},
+            meta={"solver": dict(item.solver)} if item.solver is not None else {},
+        )
+    )
+
+
+def _folder_name(item: ContractInput) -> str:
+    """Return what a folder is called where it is unpacked: as in the contract if that can be."""
+    name = Path(item.path).name
+    plain = name not in ("", ".", "..") and len(name.encode()) <= 200
+    return name if plain else item.name
+
+
 def _stage_labelled(
     home: Home,
     contract: Contract,
@@ -98,11 +129,13 @@ def _stage_labelled(
     if prepared.sha256 != facts.sha256:
         raise _changed(item)
     key = Vault(home).seal({LABELS: prepared.labels}) if prepared.labels is not None else ""
-    views = _views(home, item.name, source.name, prepared)
+    is_folder = facts.type == DIRECTORY_BUNDLE
+    shown = f"{source.name}.csv" if is_folder else source.name
+    views = _views(home, item.name, shown, prepared)
     staged = StagedInput(
         name=item.name,
         role=item.role,
-        type=facts.type,
+        type=DATASET if is_folder else facts.type,
         sha256=prepared.sha256,
         size=prepared.size,
         views=views,

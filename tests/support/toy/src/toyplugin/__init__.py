@@ -309,6 +309,28 @@ def _holds(path, word):
 
 
 @frozen
+class LookRequest:
+    """Parameters of the look: what to write into the directory that was given."""
+
+    scribble: bool = False
+
+
+def look(request: LookRequest, context: Context) -> Outcome:
+    """Report what a directory holds, by the one loader there is."""
+    from sciharness import AgentContext
+
+    given = context.inputs["context"]
+    if request.scribble:
+        (given.path / "manifest.json").write_text("{}")
+    found = AgentContext.from_directory(given.path, mmap=True)
+    links = sum(os.path.islink(given.path / name) for name in os.listdir(given.path))
+    return Outcome(
+        metrics={"variables": float(len(found.variables)), "links": float(links)},
+        notes=(given.role, given.type, given.path.name, *found.relation_names),
+    )
+
+
+@frozen
 class PointsRequest:
     """Parameters of the generator of final data."""
 
@@ -414,6 +436,15 @@ def harness_capabilities():
             "analysis",
             inputs=(InputSpec("data", ("DATASET", "labelled_table"), optional=True),),
             metrics=("found",),
+        ),
+        Capability(
+            "look",
+            look,
+            LookRequest,
+            "Look into a directory.",
+            "analysis",
+            inputs=(InputSpec("context", ("context_data",)),),
+            metrics=("variables", "links"),
         ),
         Capability(
             "points",
