@@ -30,6 +30,7 @@ COMMANDS = {
     "pause": ("control:pause", "Pause a run at its next safe point, or at once."),
     "plugin": ("plugins:plugin", "Show, admit and verify plugins."),
     "replay": ("replay:replay", "Run the recorded actions again and compare."),
+    "predict": ("generated:predict", "Predict a table by a generated plugin."),
     "report": ("records:report", "Show the report of a run."),
     "resume": ("run:resume", "Continue an interrupted run."),
     "run": ("run:run", "Run a contract, or continue its unfinished run."),

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sciharness.cli import generated
 from sciharness.cli.common import as_json, opened
 from sciharness.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from sciharness.descriptors import Operation
     from sciharness.plugins import PluginStatus
+    from sciharness.store.home import Home
 
 PLUGIN = click.argument("plugin_id", metavar="ID")
 
@@ -30,7 +32,7 @@ def list_plugins(ctx: click.Context, json_output: bool) -> None:
     from sciharness.plugins import Plugins, builtin_plugins
 
     with opened(ctx) as home:
-        entries = (*builtin_plugins(), *Plugins(home).listing())
+        entries = (*builtin_plugins(), *Plugins(home).listing(), *_generated(home))
     if json_output:
         print_json({"plugins": [entry.to_dict() for entry in entries]})
         return
@@ -43,6 +45,14 @@ def list_plugins(ctx: click.Context, json_output: bool) -> None:
             click.echo(f"    {role.name} ({role.kind})")
         if entry.reason:
             click.echo(f"    {entry.reason}")
+
+
+def _generated(home: Home) -> tuple[PluginStatus, ...]:
+    if not (home.plugins / "generated").is_dir():
+        return ()
+    from sciharness.generated.listing import generated_plugins  # slower to load than it is needed
+
+    return generated_plugins(home)
 
 
 @plugin.command(epilog="Example: harness plugin show symbolic_regression --json")
@@ -190,3 +200,8 @@ def verify(ctx: click.Context, plugin_id: str | None, json_output: bool) -> int:
             if entry.reason:
                 click.echo(f"    {entry.reason}")
     return 7 if bad else 0
+
+
+plugin.add_command(generated.install)
+plugin.add_command(generated.match)
+plugin.add_command(generated.remove)

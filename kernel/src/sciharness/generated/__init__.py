@@ -1,0 +1,1 @@
+"""Generated plugins: installed below the home, verified at every use, run as child processes."""

@@ -1,0 +1,218 @@
+"""Installing generated plugins below the home, never into the user's environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.errors import IntegrityError, UsageError
+from sciharness.generated.packages import GeneratedPackage, card_of, read_generated
+from sciharness.generated.predicting import smoke_prediction
+from sciharness.reviewing import ask_reviewers
+from sciharness.store.home import Home
+from sciharness_catalog import admission as catalog
+from sciharness_catalog.distributions import InstalledPlugin, find_plugins
+from sciharness_catalog.verify import VerifiedPackage, read_verified
+
+FOLDER = "generated"
+BESIDE = "attestation.json"
+_TABLES = "sciharness-catalog-1"
+
+
+@frozen
+class Installation:
+    """What an installation did: the plugin, and whether it was there already."""
+
+    plugin_id: str
+    version: str
+    digest: str
+    attestation: str
+    already: bool
+    review: Mapping[str, Any]  # Any: JSON values
+
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON values
+        """Return the installation as ``--json`` prints it."""
+        return {
+            "plugin_id": self.plugin_id,
+            "version": self.version,
+            "digest": self.digest,
+            "attestation": self.attestation,
+            "already_installed": self.already,
+            "origin": "generated",
+            "review": dict(self.review),
+        }
+
+
+def install(
+    home: Home, wheel: Path, attestation: Path | None = None, *, dry_run: bool = False
+) -> Installation:
+    """Install a published wheel after all checks, ending with one prediction.
+
+    The same ID and version with the same attestation is a no-op.
+
+    Raises:
+        DataError: a file is missing.
+        IntegrityError: package, attestation or what is installed differ, or a
+            reviewer refused; nothing was installed.
+    """
+    found = read_generated(wheel, attestation)
+    said = found.statement
+    card_of(found.predictor(), found.file_name)
+    reviews = ask_reviewers(home, found.wheel.files, _facts(found))
+    reviews.check()
+    smoke_prediction(home, found.predictor())
+    place = place_of(home, said.plugin_id, said.version)
+    already = place.exists()
+    if not dry_run:
+        already = _put(home, found, place)
+    return Installation(
+        plugin_id=said.plugin_id,
+        version=said.version,
+        digest=found.wheel.digest,
+        attestation=said.sha256,
+        already=already,
+        review=reviews.to_dict(),
+    )
+
+
+def _facts(found: GeneratedPackage) -> dict[str, Any]:  # Any: JSON values
+    said = found.statement
+    return {
+        "stage": "install",
+        "id": said.plugin_id,
+        "version": said.version,
+        "origin": "generated",
+        "implementation_digest": said.implementation_digest,
+    }
+
+
+def place_of(home: Home, plugin_id: str, version: str) -> Path:
+    """Return the folder of an installed generated plugin."""
+    return home.plugins / FOLDER / plugin_id / version
+
+
+def _put(home: Home, found: GeneratedPackage, place: Path) -> bool:
+    """Put the files in place and admit them; return whether they were there already."""
+    home.ensure_tables(_TABLES, catalog.create_tables)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix="install-", dir=home.temporary))
+    try:
+        _lay_out(found, staging / "site")
+        already = False
+        # One writer at a time decides; a row that says otherwise refuses the folder.
+        with home.writing() as tx:
+            if place.exists():
+                _check_same(found, place)
+                already = True
+            else:
+                os.rename(staging / "site", place)
+            try:
+                catalog.admit(
+                    tx.connection,
+                    _verified(place, found.statement.plugin_id)[1],
+                    origin="generated",
+                    attestation=found.statement.sha256,
+                    at=home.now(),
+                )
+                tx.record_head("catalog", catalog.head(tx.connection).hash)
+            except BaseException:
+                if not already:
+                    shutil.rmtree(place, ignore_errors=True)
+                raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return already
+
+
+def _lay_out(found: GeneratedPackage, site: Path) -> None:
+    for name, data in found.members().items():
+        target = site / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+    (site / BESIDE).write_bytes(found.beside)
+
+
+def _check_same(found: GeneratedPackage, place: Path) -> None:
+    installed = (place / BESIDE).read_bytes() if (place / BESIDE).is_file() else b""
+    if installed != found.beside:
+        raise IntegrityError(
+            f"version {found.statement.version} is installed with another attestation",
+            where=found.statement.plugin_id,
+            hint="Publish it under a new version.",
+        )
+
+
+def _verified(place: Path, plugin_id: str) -> tuple[InstalledPlugin, VerifiedPackage]:
+    for plugin in find_plugins([place]):
+        if plugin.plugin_id == plugin_id:
+            return plugin, read_verified(plugin)
+    raise IntegrityError("is not what was installed", where=f"{plugin_id} {place.name}")
+
+
+def installed_versions(home: Home) -> dict[str, list[Path]]:
+    """Return the folders of installed generated plugins by ID, oldest version first."""
+    from packaging.version import InvalidVersion, Version
+
+    def rank(place: Path) -> tuple[int, Any]:  # Any: a version or its text
+        try:
+            return (1, Version(place.name))
+        except InvalidVersion:
+            return (0, place.name)
+
+    root = home.plugins / FOLDER
+    if not root.is_dir():
+        return {}
+    found = {
+        entry.name: sorted((one for one in entry.iterdir() if one.is_dir()), key=rank)
+        for entry in sorted(root.iterdir())
+        if entry.is_dir()
+    }
+    return {name: places for name, places in found.items() if places}
+
+
+def load(home: Home, plugin_id: str, version: str | None = None) -> VerifiedPackage:
+    """Return the verified bytes of an installed generated plugin, the newest version by default.
+
+    Raises:
+        UsageError: it is not installed.
+        IntegrityError: a byte differs from what was admitted, naming the file or digest.
+    """
+    places = installed_versions(home).get(plugin_id, [])
+    fit = [place for place in places if version in (None, place.name)]
+    if not fit:
+        raise UsageError(
+            "no such generated plugin is installed",
+            where=plugin_id if version is None else f"{plugin_id} {version}",
+            hint="Install it with `harness plugin install WHEEL`; see `harness plugin list`.",
+        )
+    home.ensure_tables(_TABLES, catalog.create_tables)
+    plugin, package = _verified(fit[-1], plugin_id)
+    said = catalog.admission(home.connection(), plugin, package)
+    if said.error is not None:
+        raise said.error
+    return package
+
+
+def remove(home: Home, plugin_id: str, version: str | None = None) -> list[str]:
+    """Remove an installed generated plugin, all versions by default; return what was removed.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    places = installed_versions(home).get(plugin_id, [])
+    fit = [place for place in places if version in (None, place.name)]
+    if not fit:
+        raise UsageError("no such generated plugin is installed", where=plugin_id)
+    for place in fit:
+        shutil.rmtree(place)
+    return [place.name for place in fit]

@@ -1,0 +1,115 @@
+"""Installed generated plugins as lists show them, and which of them fit a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.descriptors import Operation
+from sciharness.errors import DataError, HarnessError
+from sciharness.generated.installing import installed_versions, load
+from sciharness.generated.packages import card_of, predictor_files
+from sciharness.plugin import InputSpec, OutputSpec
+from sciharness.plugins import PluginStatus
+from sciharness.store.home import Home
+from sciharness.tables import check_table
+
+OPERATION = "predict"
+
+
+def generated_plugins(home: Home) -> tuple[PluginStatus, ...]:
+    """Return every installed generated plugin, the newest version of each ID."""
+    installed = installed_versions(home)
+    return tuple(_status(home, name, places[-1]) for name, places in installed.items())
+
+
+def _status(home: Home, plugin_id: str, place: Path) -> PluginStatus:
+    try:
+        package = load(home, plugin_id, place.name)
+    except HarnessError as fault:
+        return PluginStatus(
+            id=plugin_id,
+            version=place.name,
+            distribution="",
+            origin="generated",
+            state="refused",
+            digest="",
+            trusted_metrics=False,
+            reason=str(fault),
+        )
+    card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
+    return PluginStatus(
+        id=plugin_id,
+        version=package.version,
+        distribution=package.distribution,
+        origin="generated",
+        state="admitted",
+        digest=package.digest,
+        trusted_metrics=False,
+        operations=(_operation(plugin_id, card),),
+    )
+
+
+def _operation(plugin_id: str, card: dict[str, Any]) -> Operation:  # Any: JSON values
+    return Operation(
+        plugin_id=plugin_id,
+        operation=OPERATION,
+        kind="predictor",
+        summary=f"Predict {card['target']['name']} ({card['task']}).",
+        group="execution and training",
+        request_schema={"type": "object", "properties": {}},
+        inputs=(InputSpec("data", ("DATASET",)),),
+        outputs=(OutputSpec("predictions.csv", "DATASET"),),
+    )
+
+
+@frozen
+class Match:
+    """An installed predictor whose columns a table has, as numbers."""
+
+    plugin_id: str
+    version: str
+    target: str
+    columns: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON values
+        """Return the match as ``plugin match --json`` prints it."""
+        return {
+            "plugin_id": self.plugin_id,
+            "version": self.version,
+            "target": self.target,
+            "columns": list(self.columns),
+        }
+
+
+def matches(home: Home, table: Path) -> list[Match]:
+    """Return the installed predictors that a table fits by column names and types.
+
+    A predictor fits if the table has every column of its card and these hold
+    numbers. All that fit are returned: which one is meant is for a person to say.
+
+    Raises:
+        DataError: the file is missing or is no table.
+    """
+    if not table.is_file():
+        raise DataError("there is no such file", where=str(table))
+    found = []
+    for plugin_id, places in installed_versions(home).items():
+        try:
+            package = load(home, plugin_id, places[-1].name)
+        except HarnessError:
+            continue
+        card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
+        columns = tuple(column["name"] for column in card["columns"])
+        if _fits(table, columns):
+            found.append(Match(plugin_id, package.version, card["target"]["name"], columns))
+    return found
+
+
+def _fits(table: Path, columns: tuple[str, ...]) -> bool:
+    from sciharness.contract.records import ContractInput
+
+    spec = ContractInput("data", table.name, role="table", features=columns)
+    return not check_table(table, spec).problems

@@ -1,0 +1,165 @@
+"""A generated package and its statements, checked against each other byte by byte."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.errors import DataError, IntegrityError
+from sciharness_catalog.attestation import Attestation
+from sciharness_catalog.digest import implementation_digest
+from sciharness_catalog.wheels import Wheel, read_wheel
+
+GROUP = "sciharness.plugins"
+STATEMENT = "attestation.json"
+_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
+PREDICTOR = ("model.json", "inference.py", "model_card.json")
+
+
+@frozen
+class GeneratedPackage:
+    """A wheel as it was read once, with the statement beside it."""
+
+    file_name: str
+    content: bytes
+    wheel: Wheel
+    statement: Attestation
+    beside: bytes
+
+    @property
+    def package(self) -> str:
+        """The name of its import package."""
+        return str(self.wheel.metadata.entry_points[GROUP][self.statement.plugin_id])
+
+    def predictor(self) -> dict[str, bytes]:
+        """Return the predictor's files by name."""
+        return predictor_files(self.wheel.files, self.package)
+
+    def members(self) -> dict[str, bytes]:
+        """Return every member of the wheel by path."""
+        with zipfile.ZipFile(io.BytesIO(self.content)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+
+def predictor_files(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
+    """Return the predictor's three files among those of an import package.
+
+    Raises:
+        IntegrityError: one is missing.
+    """
+    found = {}
+    for name in PREDICTOR:
+        data = files.get(f"{package}/{name}")
+        if data is None:
+            raise IntegrityError(f"{package}/{name} is missing", where=package)
+        found[name] = data
+    return found
+
+
+def read_generated(wheel: Path, attestation: Path | None = None) -> GeneratedPackage:
+    """Return a generated wheel after every item of its statements was compared with it.
+
+    The statement lies beside the wheel unless ``attestation`` names it.
+
+    Raises:
+        DataError: a file is missing.
+        IntegrityError: naming each item that differs.
+    """
+    beside = attestation or wheel.with_name(f"{wheel.name}.attestation.json")
+    for path in (wheel, beside):
+        if not path.is_file():
+            raise DataError(
+                "there is no such file",
+                where=str(path),
+                hint="A published wheel comes with its attestation; name it with --attestation.",
+            )
+    content, said = wheel.read_bytes(), beside.read_bytes()
+    statement = Attestation.parse(said, where=beside.name)
+    found = GeneratedPackage(wheel.name, content, read_wheel(wheel), statement, said)
+    if hashlib.sha256(content).hexdigest() != hashlib.sha256(wheel.read_bytes()).hexdigest():
+        raise IntegrityError("changed while it was read", where=wheel.name)
+    _compare(found)
+    return found
+
+
+def _compare(found: GeneratedPackage) -> None:
+    said, wheel = found.statement, found.wheel
+    if not _ID.fullmatch(said.plugin_id):
+        raise IntegrityError(f"{said.plugin_id[:80]!r} is no plugin ID", where=found.file_name)
+    held: dict[str, object] = {
+        "subject": found.file_name,
+        "wheel digest": hashlib.sha256(found.content).hexdigest(),
+        "implementation digest": wheel.digest,
+        "version": wheel.metadata.version,
+        "plugin ID": sorted(wheel.metadata.entry_points.get(GROUP, {})),
+    }
+    stated: dict[str, object] = {
+        "subject": said.subject,
+        "wheel digest": said.subject_sha256,
+        "implementation digest": said.implementation_digest,
+        "version": said.version,
+        "plugin ID": [said.plugin_id],
+    }
+    held.update(
+        {f"file {name}": hashlib.sha256(data).hexdigest() for name, data in wheel.files.items()}
+    )
+    stated.update({f"file {name}": digest for name, digest in said.files.items()})
+    differing = [item for item in sorted({*held, *stated}) if held.get(item) != stated.get(item)]
+    if differing:
+        raise _differs(found.file_name, differing)
+    _compare_inside(found)
+
+
+def _compare_inside(found: GeneratedPackage) -> None:
+    path = f"{found.package}/{STATEMENT}"
+    content = found.wheel.files.get(path)
+    if content is None:
+        raise IntegrityError(f"{path} is missing", where=found.file_name)
+    inside = Attestation.parse(content, where=path)
+    bare = {name: data for name, data in found.wheel.files.items() if name != path}
+    digest = implementation_digest(bare, found.wheel.metadata)
+    pairs = {
+        "payload digest": (inside.subject_sha256, digest),
+        "sources": (inside.sources, found.statement.sources),
+        "contract": (inside.contract_sha256, found.statement.contract_sha256),
+        "metrics": (dict(inside.metrics), dict(found.statement.metrics)),
+        "plugin ID": (inside.plugin_id, found.statement.plugin_id),
+        "version": (inside.version, found.statement.version),
+    }
+    differing = [name for name, (one, other) in pairs.items() if one != other]
+    if differing:
+        raise _differs(f"{found.file_name}/{path}", differing)
+
+
+def _differs(where: str, items: list[str]) -> IntegrityError:
+    return IntegrityError(
+        f"package and attestation differ: {', '.join(items)}",
+        where=where,
+        hint="Take wheel and attestation from the same export.",
+    )
+
+
+def card_of(files: Mapping[str, bytes], where: str) -> dict[str, Any]:  # Any: JSON values
+    """Return the model card among a predictor's files.
+
+    Raises:
+        DataError: it is no model card of file-predictor-v1.
+    """
+    try:
+        card = json.loads(files["model_card.json"])
+        card["task"], card["target"]["name"], [column["name"] for column in card["columns"]]
+    except (ValueError, KeyError, TypeError) as fault:
+        raise DataError(
+            "is no model card of file-predictor-v1",
+            where=f"{where}/model_card.json",
+            hint="It needs task, target.name and columns[].name.",
+        ) from fault
+    return dict(card)

@@ -1,0 +1,163 @@
+"""Predictions by a generated plugin, a wheel or a folder, in a child process of their own."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from sciharness.errors import DataError, UsageError
+from sciharness.generated.packages import PREDICTOR, card_of, read_generated
+from sciharness.runtime.inference import predict as run_predictor
+from sciharness.store.home import Home
+from sciharness.tables import prepare_inputs
+
+Card = dict[str, Any]  # Any: JSON values
+
+
+@frozen
+class Prediction:
+    """What was predicted: by what, into which file, and what a person should know."""
+
+    source: str
+    output: Path
+    notes: tuple[str, ...] = ()
+
+
+def predict(home: Home, source: str, table: Path, out: Path, *, threads: int = 1) -> Prediction:
+    """Predict every row of a table and write OUTPUT of file-predictor-v1 to ``out``.
+
+    ``source`` is an installed ID, a wheel with its attestation beside it, or a
+    folder with the three files. A table in another dialect is converted first.
+
+    Raises:
+        UsageError, DataError, IntegrityError: the source or the table is refused.
+        ActionFailed: the predictor refused a row or ended badly.
+    """
+    files = predictor_of(home, source)
+    card = card_of(files, source)
+    if not table.is_file():
+        raise DataError("there is no such file", where=str(table))
+    with scratch(home) as folder:
+        rows, notes = strict_rows(table.resolve(), card, folder)
+        output = run_predictor(lay_out(files, folder / "predictor"), rows, folder, threads=threads)
+        _deliver(output.path, out)
+    return Prediction(source, out, tuple(notes))
+
+
+def predictor_of(home: Home, source: str) -> dict[str, bytes]:
+    """Return a predictor's files, verified as its kind allows."""
+    path = Path(source)
+    if path.suffix == ".whl":
+        return read_generated(path).predictor()
+    if path.is_dir():
+        missing = [name for name in PREDICTOR if not (path / name).is_file()]
+        if missing:
+            raise DataError(f"has no {missing[0]}", where=source)
+        return {name: (path / name).read_bytes() for name in PREDICTOR}
+    from sciharness.generated.installing import load
+    from sciharness.generated.packages import predictor_files
+
+    plugin_id, _, version = source.partition("==")
+    package = load(home, plugin_id, version or None)
+    return predictor_files(package.files, str(package.entry_point))
+
+
+def lay_out(files: Mapping[str, bytes], folder: Path) -> Path:
+    """Write verified bytes into a private folder: what was checked is what runs."""
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@contextmanager
+def scratch(home: Home) -> Iterator[Path]:
+    """Give a private folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="predict-", dir=home.temporary))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def strict_rows(table: Path, card: Card, folder: Path) -> tuple[Path, list[str]]:
+    """Return a table as the predictor reads it: itself, if its header fits, else converted.
+
+    Raises:
+        DataError: a column of the card is missing; the hint names the columns there are.
+    """
+    features = [column["name"] for column in card["columns"]]
+    header = strict_header(table)
+    if header is None:
+        converted = prepare_inputs(table, features, folder, table.name)
+        return converted, [f"{table.name} was converted to strict CSV first"]
+    missing = [name for name in features if name not in header]
+    if missing:
+        raise DataError(
+            f"missing columns: {', '.join(missing)}",
+            where=str(table),
+            hint=f"The predictor needs {', '.join(features)}; found {', '.join(header)}.",
+        )
+    extra = [name for name in header if name not in features and name != "sample_id"]
+    return table, [f"not used: {', '.join(extra)}"] if extra else []
+
+
+def strict_header(table: Path) -> list[str] | None:
+    """Return the column names of a strict CSV by its first line alone, ``None`` for others."""
+    with table.open("rb") as stream:
+        line = stream.readline(1_000_000)
+    if line.startswith(b"\xef\xbb\xbf") or not line.endswith(b"\n") or line.endswith(b"\r\n"):
+        return None
+    try:
+        text = line.decode("utf-8").rstrip("\n")
+    except UnicodeDecodeError:
+        return None
+    if any(mark in text for mark in (";", "\t")) or ("," not in text and " " in text):
+        return None
+    names = next(csv.reader([text]), [])
+    return names if len(set(names)) == len(names) and all(names) else None
+
+
+def smoke_prediction(home: Home, files: Mapping[str, bytes]) -> None:
+    """Predict one row in the middle of the valid domain.
+
+    Raises:
+        ActionFailed: the predictor does not answer.
+    """
+    card = card_of(files, "package")
+    with scratch(home) as folder:
+        rows = folder / "smoke.csv"
+        with rows.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow([column["name"] for column in card["columns"]])
+            writer.writerow([_middle(column) for column in card["columns"]])
+        run_predictor(lay_out(files, folder / "predictor"), rows, folder)
+
+
+def _middle(column: Mapping[str, Any]) -> str:  # Any: JSON values
+    low, high = column.get("min"), column.get("max")
+    if low is None or high is None:
+        return "1.0"
+    return repr((float(low) + float(high)) / 2.0)
+
+
+def _deliver(output: Path, out: Path) -> None:
+    """Move the finished file to its place; it is complete or not there."""
+    try:
+        handle, partial = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+        os.close(handle)
+        shutil.copyfile(output, partial)
+        os.chmod(partial, 0o644)
+        os.replace(partial, out)
+    except OSError as fault:
+        raise UsageError(
+            f"cannot be written: {fault.strerror}", where=str(out), hint="Choose another place."
+        ) from fault
