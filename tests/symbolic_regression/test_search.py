@@ -191,6 +191,7 @@ def test_names_that_are_no_identifiers_become_positions(run_search):
     run = run_search(columns | {"p": target}, roles=roles, max_evaluations=240_000)
 
     assert run.formulas["symbols"] == {"X1": "v [m/s]", "X2_": "lambda"}
+    assert run.formulas["units"] == {"v [m/s]": "m/s"}
     assert set(names_in(parse(run.chosen["formula"]))) == {"X1", "X2_", "N", "X2"}
     card = json.loads(run.files["model_card.json"])
     assert [column["name"] for column in card["columns"]] == ["v [m/s]", "lambda", "N", "X2"]

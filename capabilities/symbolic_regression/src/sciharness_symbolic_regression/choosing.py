@@ -18,7 +18,8 @@ RULE = (
     "information criterion, among the formulas whose validation error is within two standard "
     "errors of the smallest one. Constants are fitted on training rows only; the standard error "
     "is that of the row-by-row difference to the best formula. Left out before: formulas that "
-    "are undefined, or have a denominator that changes sign, between the rows."
+    "are undefined, or have a denominator that changes sign, between the rows. Constants shown "
+    "are fitted on all visible rows."
 )
 STANDARD_ERRORS = 2.0
 PROBES = 2000

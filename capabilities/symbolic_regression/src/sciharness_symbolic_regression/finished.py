@@ -101,6 +101,7 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
         "target": finished.target,
         "unit": _unit(finished, finished.target),
         "features": list(names.values()),
+        "units": {name: unit for name in names.values() if (unit := _unit(finished, name))},
         "symbols": {symbol: name for symbol, name in names.items() if symbol != name},
         "candidates": [candidate_document(one, sample, names) for one in finished.formulas],
         "chosen": finished.chosen,

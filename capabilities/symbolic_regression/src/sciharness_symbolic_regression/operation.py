@@ -12,7 +12,13 @@ from sciharness.plugin import Context, Outcome
 from sciharness_publisher.expression import render
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
-from sciharness_symbolic_regression.choosing import choose, score, sound_only
+from sciharness_symbolic_regression.choosing import (
+    choose,
+    is_sound,
+    probes_between,
+    score,
+    sound_only,
+)
 from sciharness_symbolic_regression.credibility import intervals
 from sciharness_symbolic_regression.engines import engine_named
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
@@ -30,6 +36,7 @@ from sciharness_symbolic_regression.searching import (
     plan,
     repeat_attempt,
     search,
+    shown,
 )
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
 from sciharness_symbolic_regression.written import tree_of
@@ -110,7 +117,7 @@ def _candidates(
 
 
 def _text(candidate: Candidate) -> str:
-    return render(tree_of(candidate.form))
+    return shown(render(tree_of(candidate.form)))
 
 
 def _repeat(
@@ -152,16 +159,24 @@ def _formulas(
     """Return the candidates with constants of all visible rows and metrics as chosen by."""
     everywhere = everything.sample
     fewer = thinned(everywhere, REFIT_ROWS, seed=0)
+    probes = probes_between(everywhere, seed=0)
     return tuple(
-        _formula(member, everywhere if index == chosen else fewer, everywhere, rows, again)
+        _formula(member, everywhere if index == chosen else fewer, probes, everywhere, rows, again)
         for index, member in enumerate(members)
     )
 
 
 def _formula(
-    member: Candidate, sample: Sample, everywhere: Sample, rows: Rows, again: Sequence[Repeat]
+    member: Candidate,
+    sample: Sample,
+    probes: Sample,
+    everywhere: Sample,
+    rows: Rows,
+    again: Sequence[Repeat],
 ) -> Formula:
-    form = fit(member.form, sample, rows.loss) or member.form
+    form = fit(member.form, sample, rows.loss)
+    if form is None or not is_sound(form, probes):  # a refit may have moved a pole
+        form = member.form
     return Formula(
         form,
         member.form,
