@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 
 from sciharness.contract.steps import PlannedStep
-from sciharness.logs import get_logger
+from sciharness.logs import Logger, get_logger
 from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import MetricValue, judge
 from sciharness.runtime.lost import beat_of
@@ -52,7 +52,7 @@ class Session:
     spend_holdout: bool = False
     owner: Owner | None = None
     meter: Meter = field(factory=Meter)
-    log_to: Any = field(factory=lambda: get_logger("runtime"))  # Any: a structlog logger
+    log_to: Logger = field(factory=lambda: get_logger("runtime"))
     _looked: float = 0.0
 
     def record(self, *events: NewEvent, tx: Transaction | None = None) -> None:
