@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sciharness.errors import HarnessError
 from sciharness.export import build_export
 from sciharness.failpoints import reach
 from sciharness.runtime.redact import redact
-from sciharness.runtime.session import NewEvent
 from sciharness.runtime.state import RunState
 from sciharness.runtime.view import run_view
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
+
+if TYPE_CHECKING:
+    from sciharness.runtime.session import NewEvent
 
 
 def publish_packages(
