@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sciharness.errors import UsageError
-from sciharness.export import build_export
-from sciharness.runtime.claims import check_claims
-from sciharness.runtime.delivery import export_files
 from sciharness.runtime.state import RunState, fold
 from sciharness.runtime.view import View, artifact_paths, run_view
-from sciharness.store import fsck
 from sciharness.store.artifacts import ArtifactStore
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
@@ -43,6 +39,10 @@ def view_of(home: Home, prefix: str) -> tuple[View, RunState]:
 
 def export_run(home: Home, prefix: str, out: Path) -> Path:
     """Write the export of a run to a folder or ``.zip`` file and return it."""
+    # Imported here and below: most looks at a run need neither.
+    from sciharness.export import build_export
+    from sciharness.runtime.delivery import export_files
+
     state = state_of(home, prefix)
     return build_export(
         home,
@@ -62,6 +62,9 @@ def verify_run(home: Home, prefix: str) -> dict[str, object]:
         IntegrityError: naming the first event or every artifact that is damaged,
             or a claim that names no evidence of the run.
     """
+    from sciharness.runtime.claims import check_claims
+    from sciharness.store import fsck
+
     run_id = Runs(home).find(prefix).run_id
     report = fsck.verify_run(home, run_id).to_dict()
     state, store = fold(run_id, EventLog(home).read(run_id)), ArtifactStore(home)

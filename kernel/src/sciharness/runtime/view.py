@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sciharness.contract.records import BUDGET_KEYS
-from sciharness.plugins import Leasable
 from sciharness.runtime.criteria import judge
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.state import RunState
+
+if TYPE_CHECKING:
+    from sciharness.plugins import Leasable
 
 View = dict[str, Any]  # Any: JSON values
 
