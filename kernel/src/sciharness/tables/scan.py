@@ -11,7 +11,7 @@ from sciharness.tables.cells import NumberCells, TextColumn
 from sciharness.tables.characters import is_clean
 from sciharness.tables.columns import Columns
 from sciharness.tables.findings import Findings
-from sciharness.tables.growing import Growing
+from sciharness.tables.growing import Growing, reuse_memory
 from sciharness.tables.identity import row_keys
 from sciharness.tables.numerals import number_pattern
 from sciharness.tables.records import Dialect
@@ -81,6 +81,8 @@ def scan(
         DataError: the file changed or cannot be read on.
     """
     size = source.expected_bytes
+    if size >= FAST_BYTES:
+        reuse_memory()
     reader = _Reader(dialect, columns, findings, size=size, arrays=arrays)
     with source.stream() as stream:
         digested = Digested(stream, source.name)
