@@ -10,6 +10,7 @@ from typing import Any
 
 from sciharness.errors import IntegrityError
 from sciharness.export._sinks import Sink, open_sink
+from sciharness.export.crate import CRATE, crate_bytes
 from sciharness.export.layout import Reference, fold, is_safe, place_artifacts
 from sciharness.export.manifest import (
     EVENTS,
@@ -34,6 +35,7 @@ This folder is the record of one run of sciharness: {run_id}
 report.md, report.html   the report, if one was written
 state.json               status, criteria, metrics, budget, artifacts
 contract.*               what was asked for, and the pins it ran with
+ro-crate-metadata.json   the same files in the words of RO-Crate
 artifacts/               what each step produced
 inputs/                  what the steps were shown; final labels are never exported
 events.jsonl             what happened, one event per line, as one hash chain
@@ -75,11 +77,17 @@ def build_export(
     extra.update(files or {})
     _check_names(extra)
     with storing("export"), open_sink(out, run_id, zipped=zip, replace=replace) as sink:
-        _fill(sink, home, run_id, extra)
+        _fill(sink, home, run_id, extra, state or {})
     return out
 
 
-def _fill(sink: Sink, home: Home, run_id: str, extra: Mapping[str, bytes]) -> None:
+def _fill(
+    sink: Sink,
+    home: Home,
+    run_id: str,
+    extra: Mapping[str, bytes],
+    state: Mapping[str, Any],  # Any: JSON values
+) -> None:
     blobs: dict[str, Blob] = {}
     blobs[README] = sink.add(README, [_TEXT.format(run_id=run_id).encode()])
     for name in sorted(extra):
@@ -93,8 +101,14 @@ def _fill(sink: Sink, home: Home, run_id: str, extra: Mapping[str, bytes]) -> No
     for artifact in sorted(artifacts, key=lambda item: item.path):
         blobs[artifact.path] = _add_artifact(sink, store, artifact)
     _refuse_sealed(Vault(home).sealed_digests(run_id), blobs)
+    crate = crate_bytes(run_id, state, _newest(log, run_id, head.count), blobs, artifacts)
+    blobs[CRATE] = sink.add(CRATE, [crate])
     manifest = Manifest(run_id, head, blobs, artifacts)
     sink.add(MANIFEST, [manifest.to_bytes()])
+
+
+def _newest(log: EventLog, run_id: str, count: int) -> str:
+    return next(iter(log.read(run_id, after=count - 1))).time
 
 
 def _lines(log: EventLog, run_id: str, references: list[Reference]) -> Iterator[bytes]:
@@ -135,7 +149,7 @@ def _state_bytes(state: Mapping[str, Any]) -> bytes:  # Any: JSON values
 
 
 def _check_names(extra: Mapping[str, bytes]) -> None:
-    reserved = {fold(name) for name in (MANIFEST, EVENTS, README)}
+    reserved = {fold(name) for name in (CRATE, EVENTS, MANIFEST, README)}
     for name in extra:
         if not is_safe(name) or "/" in name or fold(name) in reserved:
             raise ValueError(f"a file at the root of an export cannot be named {name!r}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from sciharness.export.crate import CRATE
 from sciharness.export.manifest import EVENTS, MANIFEST, README, STATE, ExportedArtifact
 
 REPORT = "scientific_report"
@@ -32,7 +33,7 @@ def place_artifacts(
     unique = {reference["id"]: reference for reference in references}
     reports = [item for item in unique.values() if item["type"] == REPORT]
     newest = {item["name"]: item["id"] for item in reports}
-    used = {fold(name) for name in (*taken, EVENTS, MANIFEST, README, STATE)}
+    used = {fold(name) for name in (*taken, CRATE, EVENTS, MANIFEST, README, STATE)}
 
     def placed(item: Reference) -> ExportedArtifact:
         at_root = item["type"] == REPORT and newest[item["name"]] == item["id"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sciharness.contract.records import Publication
 from sciharness.errors import HarnessError
 from sciharness.export import build_export
 from sciharness.failpoints import reach
@@ -17,6 +18,8 @@ from sciharness.store.home import Home
 if TYPE_CHECKING:
     from sciharness.runtime.session import NewEvent
 
+_UNNAMED = Publication(id="")
+
 
 def publish_packages(
     home: Home, state: RunState, record: Callable[[NewEvent], None]
@@ -28,12 +31,17 @@ def publish_packages(
     done = {package["deliverable"] for package in state.packages}
     if state.status != "succeeded" or not set(state.contract.deliver) - done:
         return None
-    from sciharness.runtime.publishing import publish  # only runs that deliver packages need it
+    from sciharness.runtime.publishing import (  # only runs that deliver packages need it
+        install_published,
+        publish,
+    )
 
     try:
         for package in publish(home, state):
             if package.deliverable not in done:
                 record(package.event())
+            if state.contract.publish.get(package.deliverable, _UNNAMED).install:
+                install_published(home, package)
     except HarnessError as fault:
         return fault
     reach("run.published")

@@ -225,6 +225,24 @@ def _accepted(
     return Published(deliverable, stored[WHEEL], stored[ATTESTATION], statement, reviews)
 
 
+def install_published(home: Home, package: Published) -> None:
+    """Install a package of this run below the home, through the same checks as any other.
+
+    Raises:
+        HarnessError: a check failed; nothing was installed.
+    """
+    from sciharness.generated.installing import install  # it reads packages, this module makes them
+
+    scratch = Path(tempfile.mkdtemp(prefix="install-", dir=home.temporary))
+    store = ArtifactStore(home)
+    try:
+        for item in (package.wheel, package.attestation):
+            shutil.copyfile(store.path(item.sha256, verified=True), scratch / item.name)
+        install(home, scratch / package.wheel.name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def compare(state: RunState, wheel: Path, statement: Attestation) -> None:
     """Compare a package with the record of its run, item by item.
 
