@@ -114,7 +114,7 @@ def unpacked(session: Session, bundle: ArtifactRef, digest: str) -> Path:
     Raises:
         IntegrityError: the stored bundle is not what was packed.
     """
-    place = session.home.workspaces / session.state.run_id / "bundles" / bundle.sha256
+    place = session.folder / "bundles" / bundle.sha256
     folder = place / bundle.name.removesuffix(BUNDLE)
     if _digest_of(folder) == digest:
         return folder

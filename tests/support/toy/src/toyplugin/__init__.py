@@ -179,6 +179,19 @@ def deliver(request: DeliverRequest, context: Context) -> Outcome:
     return Outcome(metrics={"value": 1.0})
 
 
+def dice(request: NothingRequest, context: Context) -> Outcome:
+    """Write random bytes that no seed gives back, and a file that is always the same."""
+    context.output("dice.txt", "OTHER").write_bytes(os.urandom(16))
+    context.output("steady.txt", "OTHER").write_text("always the same")
+    return Outcome(metrics={"value": request.value})
+
+
+def clocked(request: NothingRequest, context: Context) -> Outcome:
+    """Write a benchmark, which holds times, and report a time."""
+    context.output("benchmark.json", "benchmark_result").write_bytes(os.urandom(16))
+    return Outcome(metrics={"value": time.time()})
+
+
 @frozen
 class CountRequest:
     """The count has no parameters."""
@@ -374,6 +387,24 @@ def harness_capabilities():
             NothingRequest,
             "Do nothing.",
             "domain experiments",
+            metrics=value,
+        ),
+        Capability(
+            "dice",
+            dice,
+            NothingRequest,
+            "Roll dice.",
+            "analysis",
+            outputs=(OutputSpec("dice.txt", "OTHER"), OutputSpec("steady.txt", "OTHER")),
+            metrics=value,
+        ),
+        Capability(
+            "clocked",
+            clocked,
+            NothingRequest,
+            "Tell the time.",
+            "analysis",
+            outputs=(OutputSpec("benchmark.json", "benchmark_result"),),
             metrics=value,
         ),
         Capability(
