@@ -14,7 +14,7 @@ from sciharness.cli.common import as_json, opened
 from sciharness.cli.output import print_json, say
 
 if TYPE_CHECKING:
-    from sciharness.runtime.call import Given
+    from sciharness.runtime.call import CallResult, Given
 
 
 @click.command(
@@ -43,34 +43,45 @@ def call(
 ) -> int:
     """Run one capability on files; everything it gives is `reported`.
 
-    There is no vault, no ledger and no record. Exit code 1 if it fails.
+    There is no vault, no ledger and no record. Exit code 1 if it fails, 130
+    after Ctrl-C; what it had found by then is kept if it stops by itself.
     """
     from sciharness.runtime.call import call_capability
     from sciharness.runtime.signals import stop_on_interrupt
+    from sciharness.workers.failures import ActionFailed
 
     given, values = _given(inputs), _values(parameters)
     folder = out or Path(f"{capability}-out")
     with opened(ctx) as home, stop_on_interrupt(say) as stop:
-        result = call_capability(
-            home,
-            capability,
-            given,
-            values,
-            folder,
-            workers=workers,
-            on_event=_teller(),
-            cancelled=lambda: stop.asked,
-        )
+        try:
+            result = call_capability(
+                home,
+                capability,
+                given,
+                values,
+                folder,
+                workers=workers,
+                on_event=_teller(),
+                cancelled=lambda: stop.asked,
+            )
+        except ActionFailed as failure:
+            if failure.reason != "cancelled":
+                raise
+            raise click.Abort from failure
+    _print(result, json_output)
+    return 130 if stop.asked else 0
+
+
+def _print(result: CallResult, json_output: bool) -> None:
     if json_output:
         print_json(result.to_dict())
-        return 0
+        return
     for name, value in result.metrics.items():
         click.echo(f"{name} = {value:.8g}")
     for artifact in result.artifacts:
         click.echo(f"{artifact['path']}")
     for note in result.notes:
         say(note)
-    return 0
 
 
 def _teller() -> Callable[[Mapping[str, Any]], None]:  # Any: JSON values
