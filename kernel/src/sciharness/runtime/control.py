@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from sciharness.contract.steps import plan_steps
+from sciharness.contract.steps import plan_steps, sealed_from_others
 from sciharness.errors import UsageError
 from sciharness.failpoints import reach
 from sciharness.plugins import Leasable, Plugins
@@ -195,12 +195,15 @@ def open_session(
     """Return a session of ``kind`` for a run, with its plan made anew from the contract."""
     operations = {name: lease.operation for name, lease in leases.items()}
     types = {name: staged.type for name, staged in state.inputs.items()}
+    trusted = frozenset(name for name, lease in leases.items() if lease.trusted_metrics)
     return kind(
         home=home,
         log=EventLog(home),
         store=ArtifactStore(home),
         leases=leases,
-        steps=plan_steps(state.contract, operations, types=types).steps,
+        steps=sealed_from_others(
+            plan_steps(state.contract, operations, types=types).steps, trusted
+        ),
         pool=pool,
         state=state,
         tell=manner.tell,
