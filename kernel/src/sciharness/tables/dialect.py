@@ -21,8 +21,10 @@ SAMPLED_RECORDS = 100
 _GROUPED = re.compile(rb"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
-def sniff(stream: Stream, findings: Findings, delimiter: str | None = None) -> Dialect | None:
-    """Return the dialect of a table from its first megabyte; the decimal mark is still open.
+def sniff(
+    stream: Stream, findings: Findings, delimiter: str | None = None
+) -> tuple[Dialect, bytes] | None:
+    """Return dialect and header of a table from its first megabyte; the decimal mark is open.
 
     Of the delimiters tab, semicolon and comma the first one wins that splits
     header and all sampled records alike; a bar counts only when the header has
@@ -49,7 +51,8 @@ def sniff(stream: Stream, findings: Findings, delimiter: str | None = None) -> D
         return None
     names = _names(fields, delimiter, findings)
     encoding = "utf-8-sig" if mark else "utf-8"
-    return Dialect(names, min(mark + end, len(head)), delimiter, encoding=encoding)
+    header = head[: mark + end]
+    return Dialect(names, len(header), delimiter, encoding=encoding), header
 
 
 def _read_head(stream: Stream) -> bytes:

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 from sciharness.contract.records import ContractInput, Holdout
 from sciharness.plugin import Table
 from sciharness.tables.baseline import baseline
+from sciharness.tables.blocks import changed_while_read
 from sciharness.tables.columns import Columns, resolve
 from sciharness.tables.dialect import decimal_mark, sniff
 from sciharness.tables.findings import Findings
@@ -134,19 +135,13 @@ def examine(
     import numpy as np
 
     findings.place_of = source.place_of
-    known = known or source.known
-    with source.stream() as stream:
-        dialect = sniff(stream, findings, None if known is None else known.delimiter)
-    if dialect is None:
+    head = _head(source, spec, holdout, findings, known or source.known)
+    if head is None:
         return None
-    columns = resolve(dialect.columns, spec, holdout.group, findings)
-    if known is None:
-        with source.stream() as stream:
-            decimal = decimal_mark(stream, dialect, columns.numbers, findings)
-    else:
-        decimal = known.decimal
-    dialect = evolve(dialect, decimal=decimal, format=source.format)
+    header, dialect, columns = head
     rows = scan(source, dialect, columns, findings, arrays=arrays)
+    if rows.header != header:
+        raise changed_while_read(source.name)
     misread = findings.has(*_MISREAD)
     # Rows with faults look equal where both hold no number; their count still matters.
     equal = same_rows(rows.keys) if rows.keys is not None and not findings.count else None
@@ -160,6 +155,27 @@ def examine(
         if least >= MIN_ROWS:
             _check_target(examined, findings)
     return examined
+
+
+def _head(
+    source: Source,
+    spec: ContractInput,
+    holdout: Holdout,
+    findings: Findings,
+    known: Dialect | None,
+) -> tuple[bytes, Dialect, Columns] | None:
+    """Return the header's bytes, how the table is written, and what its columns are."""
+    with source.stream() as stream:
+        sniffed = sniff(stream, findings, None if known is None else known.delimiter)
+    if sniffed is None:
+        return None
+    dialect, header = sniffed
+    columns = resolve(dialect.columns, spec, holdout.group, findings)
+    if known is not None:
+        return header, evolve(dialect, decimal=known.decimal, format=source.format), columns
+    with source.stream() as stream:
+        decimal = decimal_mark(stream, dialect, columns.numbers, findings)
+    return header, evolve(dialect, decimal=decimal, format=source.format), columns
 
 
 def _check_rows(examined: Examined, holdout: Holdout, findings: Findings, least: int) -> None:

@@ -69,10 +69,17 @@ class Source:
 
     @property
     def expected_bytes(self) -> int:
-        """About how long the text is."""
+        """About how long the text is.
+
+        Raises:
+            DataError: the file is gone.
+        """
         if self.grid is not None:
             return self.grid.rows * len(self.grid.columns) * BYTES_A_CELL
-        return self.path.stat().st_size
+        try:
+            return self.path.stat().st_size
+        except OSError as error:
+            raise _unreadable(self.name, error) from error
 
     def place_of(self, row: int) -> str:
         """Return how messages call data row ``row``, counted from 1; empty for lines of text."""
