@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from attrs import frozen
@@ -160,8 +160,11 @@ def sealed_target(prepared: Prepared) -> SealedTarget:
 
 def _views(home: Home, name: str, file_name: str, prepared: Prepared) -> dict[str, ArtifactRef]:
     files = {
-        TRAIN: (prepared.train, f"train-{file_name}"),
-        VERIFICATION: (prepared.verification, f"verification-{file_name}"),
+        TRAIN: (prepared.train, _part_name(TRAIN, file_name, prepared.train)),
+        VERIFICATION: (
+            prepared.verification,
+            _part_name(VERIFICATION, file_name, prepared.verification),
+        ),
         FINAL: (prepared.final_inputs, "final_inputs.csv"),
     }
     return {
@@ -169,6 +172,11 @@ def _views(home: Home, name: str, file_name: str, prepared: Prepared) -> dict[st
         for view, (path, shown) in files.items()
         if path is not None
     }
+
+
+def _part_name(view: str, file_name: str, path: Path | None) -> str:
+    """Return the name of a part of a table; a part of a Parquet file is a CSV file."""
+    return f"{view}-{PurePath(file_name).stem}{path.suffix if path is not None else ''}"
 
 
 def store_view(home: Home, step: str, name: str, path: Path, action: int = -1) -> ArtifactRef:
