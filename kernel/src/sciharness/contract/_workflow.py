@@ -10,9 +10,12 @@ from sciharness.contract.artifact_types import ARTIFACT_TYPES, HYPOTHESIS_KINDS,
 from sciharness.contract.findings import Findings, suggest
 from sciharness.contract.leases import Lease
 from sciharness.contract.paths import DocumentPath
-from sciharness.contract.records import Choice, Contract
+from sciharness.contract.records import Contract
 from sciharness.contract.steps import FINAL_DATA, FINAL_EVALUATION, VISIBLE_EVALUATION, Plan
+from sciharness.errors import HarnessError
 from sciharness.plugin import InputSpec
+from sciharness.plugins import PARTS
+from sciharness.requests import check_request
 
 
 def check_workflow(
@@ -47,13 +50,33 @@ def check_delivery(
 
 def check_choices(
     contract: Contract,
-    executors: Collection[str],
-    reasoners: Collection[str],
+    known: Mapping[str, Collection[str]],
+    roles: Mapping[str, Lease | HarnessError],
     findings: Findings,
 ) -> None:
-    """Note an executor or a reasoner that does not exist here."""
-    _check_choice("executor", contract.executor, executors, findings)
-    _check_choice("reasoner", contract.reasoner, reasoners, findings)
+    """Note an executor or a reasoner that cannot be had here, or with other options than it has.
+
+    ``known`` maps each part to the names that come with the kernel; ``roles``
+    holds what a plugin's choice was found to be.
+    """
+    for part, choice in (("executor", contract.executor), ("reasoner", contract.reasoner)):
+        role = roles.get(part)
+        if isinstance(role, HarnessError):
+            found = role.message if choice.use in role.message else f"{choice.use}: {role.message}"
+            findings.problem((part,), found=found, hint=role.hint, kind=role.kind)
+        elif role is not None:
+            problems = check_request(role.operation.request_schema, choice.options)
+            findings.adopt(problems, (part,))
+        elif choice.use not in known[part]:
+            hint = suggest(choice.use, known[part], "Known")
+            found, expected = f"the {part} {choice.use}", f"an installed {part}"
+            findings.problem((part,), found=found, expected=expected, hint=hint)
+        elif choice.options and choice.use in PARTS.values():
+            named = ", ".join(sorted(choice.options))
+            found = f"options of {choice.use}: {named}"
+            findings.problem((part,), found=found, expected="none, it has no options")
+    if contract.reasoner.use != PARTS["reasoner"]:
+        _check_proposed(contract, findings)
 
 
 def warn_unused(
@@ -71,7 +94,6 @@ def warn_unused(
         findings.warn(
             findings.spot("capabilities", index, name), found=f"{name} not used", hint=hint
         )
-    _warn_untrusted(contract, leases, plan, findings)
     bound = {binding.name for step in plan.steps for binding in step.bindings.values()}
     for index, item in enumerate(contract.inputs):
         if plan.complete and item.name not in bound:
@@ -81,21 +103,6 @@ def warn_unused(
     if actions is not None and plan.complete and actions < len(plan.steps):
         found = f"{actions:g} actions for {len(plan.steps)} steps"
         findings.warn(("budget", "actions"), found=found, hint="The run will end exhausted.")
-
-
-def _warn_untrusted(
-    contract: Contract, leases: Mapping[str, Lease], plan: Plan, findings: Findings
-) -> None:
-    for step in plan.steps:
-        if step.kind == FINAL_EVALUATION and not leases[step.operation].trusted_metrics:
-            index = contract.capabilities.index(step.operation)
-            plugin = leases[step.operation].operation.plugin_id
-            findings.warn(
-                findings.spot("capabilities", index, step.operation),
-                found=f"{step.operation}, which may not see final labels here",
-                hint="It judges visible rows and reports. A person may grant more: "
-                f"`harness plugin admit {plugin} --trust-metrics`.",
-            )
 
 
 def _check_kinds(
@@ -163,8 +170,12 @@ def _check_labels_grant(
             findings.problem(path, found=found, expected=expected, hint=hint)
 
 
-def _check_choice(part: str, choice: Choice, known: Collection[str], findings: Findings) -> None:
-    if choice.use in known:
-        return
-    found, hint = f"the {part} {choice.use}", suggest(choice.use, known, "Known")
-    findings.problem((part,), found=found, expected=f"an installed {part}", hint=hint)
+def _check_proposed(contract: Contract, findings: Findings) -> None:
+    """Note what only a contract with fixed steps can have."""
+    hint = "Leave it out, or leave the steps to `reasoner: recipe`."
+    expected = f"a reasoner that follows them; {contract.reasoner.use} proposes its own"
+    if contract.steps is not None:
+        findings.problem(("steps",), found="steps", expected=expected, hint=hint, at_key=True)
+    if contract.holdout.generated_by is not None:
+        path = ("holdout", "generated_by")
+        findings.problem(path, found="a step", expected=expected, hint=hint)

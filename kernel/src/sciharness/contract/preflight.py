@@ -93,6 +93,7 @@ def preflight(
     doubtful: frozenset[str] = frozenset(),
     executors: Collection[str] = ("local",),
     reasoners: Collection[str] = ("recipe",),
+    roles: Mapping[str, Lease | HarnessError] | None = None,
     deliverables: Collection[str] | None = None,
     check_table: TableCheck | None = None,
     free_bytes: int | None = None,
@@ -102,7 +103,8 @@ def preflight(
     ``folder`` is the contract's own. ``operations`` holds what can be leased
     of its capabilities, ``unavailable`` the reason for each that cannot.
     ``document`` gives the places; ``doubtful`` are parts that reading found
-    broken, from which nothing is concluded. ``deliverables`` are those that an
+    broken, from which nothing is concluded. ``roles`` holds the plugins' parts
+    that it chooses (``executor``, ``reasoner``). ``deliverables`` are those that an
     installed publisher makes (``None``: not looked at), ``check_table`` is
     asked about each table, ``free_bytes`` is the space for inputs. Nothing is
     run and nothing is written.
@@ -120,7 +122,8 @@ def preflight(
     review.judge(plan)
     if review.sure("permissions", "deliver"):
         check_delivery(contract, deliverables, findings)
-    check_choices(contract, executors, reasoners, findings)
+    known = {"executor": executors, "reasoner": reasoners}
+    check_choices(contract, known, roles or {}, findings)
     problems = tuple(findings.sorted_problems())
     return Preflight(problems, tuple(findings.warnings), plan.steps, inputs)
 

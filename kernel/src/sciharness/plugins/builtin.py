@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from sciharness.descriptors import Operation
 from sciharness.errors import IntegrityError
@@ -15,8 +16,7 @@ from sciharness_catalog.distributions import find_distribution
 from sciharness_catalog.pins import Pin
 
 PLUGIN_ID = "runtime"
-PARTS = {"reasoner": "recipe", "executor": "local"}
-
+PARTS: Mapping[str, str] = MappingProxyType({"reasoner": "recipe", "executor": "local"})
 
 _SUMMARIES = {
     "recipe": "Reasoner: the planned steps, one after the other.",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from sciharness.contract.steps import plan_steps, sealed_from_others
+from sciharness.contract.steps import plan_steps
 from sciharness.errors import UsageError
 from sciharness.failpoints import reach
-from sciharness.plugins import Leasable, Plugins
+from sciharness.plugins import PARTS, Leasable, Plugins
 from sciharness.runtime.delivery import delivered, publish_packages
 from sciharness.runtime.looking import export_run
 from sciharness.runtime.loop import carry_on
@@ -120,6 +120,21 @@ def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
     return {name: plugins.lease(name, Pin.parse(text)) for name, text in state.pins.items()}
 
 
+def pinned_parts(home: Home, state: RunState) -> dict[str, Leasable]:
+    """Return the reasoner and the executor that plugins bring, by exact digest as well.
+
+    Raises:
+        HarnessError: naming the one that is missing, changed or refused.
+    """
+    plugins = Plugins(home)
+    chosen = {"reasoner": state.contract.reasoner, "executor": state.contract.executor}
+    return {
+        part: plugins.role(part, choice.use, Pin.parse(state.parts[part]))
+        for part, choice in chosen.items()
+        if choice.use != PARTS[part]
+    }
+
+
 def _claim(home: Home, run_id: str, allowed: frozenset[str]) -> Owner:
     with home.writing() as tx:
         owner = Runs(home).claim(run_id, tx)
@@ -146,13 +161,14 @@ def _status(run: Run) -> str:
 def _carry(
     home: Home, state: RunState, owner: Owner, manner: Manner, first: Sequence[NewEvent]
 ) -> RunState:
-    leases = pinned_leases(home, state)
+    leases, parts = pinned_leases(home, state), pinned_parts(home, state)
     root = home.workspaces / state.run_id
     root.mkdir(parents=True, exist_ok=True)
     after = state.seq
     with Workers(root / "pool", hidden=(home.path, *manner.hidden)) as pool:
         pool.check_isolation()
         session = open_session(home, state, owner, leases, pool, manner, kind=Session)
+        session.reasoner, session.executor = parts.get("reasoner"), parts.get("executor")
         session.record(*first, _start(home, state, manner, after))
         try:
             with disk_faults("workspace"):
@@ -194,16 +210,16 @@ def open_session(
 ) -> Kind:
     """Return a session of ``kind`` for a run, with its plan made anew from the contract."""
     operations = {name: lease.operation for name, lease in leases.items()}
+    contract = (
+        evolve(state.contract, steps=state.carried) if state.asks_reasoner else state.contract
+    )
     types = {name: staged.type for name, staged in state.inputs.items()}
-    trusted = frozenset(name for name, lease in leases.items() if lease.trusted_metrics)
     return kind(
         home=home,
         log=EventLog(home),
         store=ArtifactStore(home),
         leases=leases,
-        steps=sealed_from_others(
-            plan_steps(state.contract, operations, types=types).steps, trusted
-        ),
+        steps=plan_steps(contract, operations, types=types).steps,
         pool=pool,
         state=state,
         tell=manner.tell,

@@ -15,7 +15,7 @@ from sciharness.contract.read import examine_contract
 from sciharness.contract.records import Contract
 from sciharness.errors import DataError
 from sciharness.failpoints import reach
-from sciharness.plugins import Leasable, builtin_pins
+from sciharness.plugins import Leasable
 from sciharness.runtime.records import to_plain
 from sciharness.runtime.review import Review, pins_of, review_contract
 from sciharness.runtime.staging import Staged, stage_input
@@ -72,10 +72,10 @@ def _record(
         "contract_text": path.read_text("utf-8"),
         "contract_digest": digest,
         "pins": pins_of(review.leases),
-        "parts": builtin_pins(),
+        "parts": review.parts,
         "publishers": {name: str(one.pin) for name, one in sorted(review.publishers.items())},
         "lock": review.lock().to_text(),
-        "versions": versions(review.leases),
+        "versions": versions({**review.leases, **review.roles}),
         "label_isolation": probe(),
         "warnings": [str(item) for item in review.warnings],
     }

@@ -59,6 +59,8 @@ def lacking(session: Session, lease: Leasable, *, kept_actions: int = 0) -> Exha
     """Return the limit that leaves no room for an action; ``kept_actions`` stay reserved."""
     need = reservation(lease.operation)
     need["actions"] += kept_actions
+    if session.state.asks_reasoner:
+        del need["reasoner_calls"]  # counted when it was asked
     return session.state.budget.lacking(need, session.meter.running())
 
 

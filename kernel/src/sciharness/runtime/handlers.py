@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from sciharness.contract.records import Criterion
+from sciharness.contract.records import Criterion, Step
 from sciharness.runtime.criteria import MetricValue, Verdict
 from sciharness.runtime.records import (
     ActionRecord,
@@ -30,6 +30,9 @@ Handler = Callable[["RunState", Body], None]
 METERED = frozenset(
     {
         "RunStarted",
+        "ActionProposed",
+        "ReasonerFailed",
+        "ReasonerFinished",
         "ActionFinished",
         "ActionFailed",
         "ActionStopped",
@@ -62,7 +65,7 @@ def _action_started(state: RunState, body: Body) -> None:
     if state.actions and state.actions[-1].status in {"started", "stopped"}:
         state.actions.pop()
     elif not body.get("paid"):
-        state.budget.settle({"reasoner_calls": 1.0})
+        _count_call(state)
     state.actions.append(from_plain(ActionRecord, {**body["action"], "status": "started"}))
     state.budget.reserved = dict(body.get("reserved", {}))
     state.in_flight = {}
@@ -97,7 +100,28 @@ def _action_finished(state: RunState, body: Body) -> None:
 
 def _action_refused(state: RunState, body: Body) -> None:
     state.refusals.append(from_plain(ActionRecord, body["action"]))
-    state.budget.settle({"reasoner_calls": 1.0})
+    _count_call(state)
+
+
+def _count_call(state: RunState) -> None:
+    """Count the call that proposed an action; a plugin's reasoner was counted when asked."""
+    if not state.asks_reasoner:
+        state.budget.settle({"reasoner_calls": 1.0})
+
+
+def _action_proposed(state: RunState, body: Body) -> None:
+    _charge_once(state, body)
+    step = from_plain(Step, body["step"])
+    state.proposals[step.id] = step
+
+
+def _reasoner_failed(state: RunState, body: Body) -> None:
+    _charge_once(state, body)
+
+
+def _reasoner_finished(state: RunState, body: Body) -> None:
+    _charge_once(state, body)
+    state.concluded = body["message"]
 
 
 def _final_data_sealed(state: RunState, body: Body) -> None:
@@ -141,6 +165,7 @@ def _budget_raised(state: RunState, body: Body) -> None:
         state.exhausted = ""
         state.chapter = len(state.settled)
         state.plainly_reported = False
+    state.concluded = None
 
 
 def _budget_exhausted(state: RunState, body: Body) -> None:
@@ -150,6 +175,7 @@ def _budget_exhausted(state: RunState, body: Body) -> None:
 def _criteria_revised(state: RunState, body: Body) -> None:
     replaced = state.criteria
     state.criteria = tuple(from_plain(Criterion, item) for item in body["acceptance"])
+    state.concluded = None
     ended = state.status in {"succeeded", "failed", "budget_exhausted", "cancelled"}
     state.revisions.append(Revision(state.seq, replaced, body.get("why", ""), ended))
 
@@ -194,6 +220,7 @@ def _delivered(state: RunState, body: Body) -> None:
 HANDLERS: Mapping[str, Handler] = {
     "InputAdded": _input_added,
     "RunStarted": _started,
+    "ActionProposed": _action_proposed,
     "ActionStarted": _action_started,
     "ActionCharged": _action_charged,
     "ActionStopped": _action_stopped,
@@ -213,6 +240,8 @@ HANDLERS: Mapping[str, Handler] = {
     "BudgetExhausted": _budget_exhausted,
     "BudgetRaised": _budget_raised,
     "PlanApproved": _plan_approved,
+    "ReasonerFailed": _reasoner_failed,
+    "ReasonerFinished": _reasoner_finished,
     "RunPaused": _stopped("paused"),
     "RunWaiting": _stopped("waiting_for_input"),
     "RunInterrupted": _stopped("interrupted"),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from attrs import frozen
 
+from sciharness.roles import Program
+from sciharness.runtime.programs import Starter, as_it_is
 from sciharness.workers.child import Grants, Limits, child_environment, run_child
 from sciharness.workers.failures import ActionFailed
 
@@ -29,33 +31,40 @@ def predict(
     workspace: Path,
     *,
     threads: int = 1,
+    start: Starter = as_it_is,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Predicted:
     """Run ``inference.py`` of a predictor folder on a strict CSV and return OUTPUT.
 
     The child sees the folder, the table and its workspace, nothing else.
+    ``start`` says how it is started.
 
     Raises:
         ActionFailed: it ends with an error, runs out of time or memory, or writes nothing.
     """
     output = workspace / "predictions.csv"
     output.unlink(missing_ok=True)
+    files = {
+        "--model": predictor / "model.json",
+        "--input": table,
+        "--output": output,
+    }
+    arguments = [str(word) for pair in files.items() for word in pair]
+    command = start(
+        Program(
+            purpose="inference",
+            argv=(sys.executable, "-I", "-B", str(predictor / "inference.py"), *arguments),
+            environment=child_environment(workspace, threads),
+            wall_seconds=INFERENCE_SECONDS,
+            memory_bytes=Limits().memory_bytes,
+            threads=threads,
+        )
+    )
     result = run_child(
-        [
-            sys.executable,
-            "-I",
-            "-B",
-            str(predictor / "inference.py"),
-            "--model",
-            str(predictor / "model.json"),
-            "--input",
-            str(table),
-            "--output",
-            str(output),
-        ],
+        command.argv,
         cwd=workspace,
-        env=child_environment(workspace, threads),
-        limits=Limits(wall_seconds=INFERENCE_SECONDS),
+        env=command.environment,
+        limits=Limits(wall_seconds=command.wall_seconds, memory_bytes=command.memory_bytes),
         grants=Grants(read=(predictor, table), write=(workspace,)),
         cancelled=cancelled,
     )
@@ -74,4 +83,4 @@ def predict(
             reason="missing_result",
             cpu_seconds=result.cpu_seconds,
         )
-    return Predicted(output, result.seconds, result.cpu_seconds)
+    return Predicted(output, result.seconds, result.cpu_seconds + command.cpu_seconds)

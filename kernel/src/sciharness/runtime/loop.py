@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from sciharness.contract.steps import PlannedStep
 from sciharness.failpoints import reach
+from sciharness.roles import Finish
 from sciharness.runtime.attempt import attempt
 from sciharness.runtime.completion import Ending, close_run
-from sciharness.runtime.recipe import Finish, next_step
+from sciharness.runtime.reasoning import next_proposal
+from sciharness.runtime.recipe import next_step
 from sciharness.runtime.reporting import kept_actions, write_reports
 from sciharness.runtime.session import Session
 from sciharness.runtime.stopping import stop_if_asked
@@ -28,12 +31,22 @@ def carry_on(session: Session) -> None:
 
 
 def _research(session: Session) -> Ending:
-    steps = [step for step in session.steps if step.kind != "report"]
     while True:
         stop_if_asked(session)
-        proposal = next_step(steps, session.state)
+        proposal = _next(session)
+        if proposal is None:  # refused, and told so
+            continue
+        if isinstance(proposal, Ending):
+            return proposal
         if isinstance(proposal, Finish):
             return Ending(message=proposal.message)
         ending = attempt(session, proposal, kept_actions=kept_actions(session))
         if ending is not None:
             return ending
+
+
+def _next(session: Session) -> PlannedStep | Finish | Ending | None:
+    if session.reasoner is not None:
+        return next_proposal(session, session.reasoner)
+    steps = [step for step in session.steps if step.kind != "report"]
+    return next_step(steps, session.state)

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from sciharness.contract.steps import PlannedStep
+from sciharness.roles import Finish
 from sciharness.runtime.state import RunState
-
-
-@frozen
-class Finish:
-    """The reasoner has nothing more to propose."""
-
-    message: str = ""
 
 
 def next_step(steps: Sequence[PlannedStep], state: RunState) -> PlannedStep | Finish:

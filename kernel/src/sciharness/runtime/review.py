@@ -13,6 +13,7 @@ from sciharness.contract.findings import raise_for
 from sciharness.contract.lock import Lock, contract_digest
 from sciharness.contract.preflight import Preflight, preflight
 from sciharness.contract.read import Reading, examine_contract
+from sciharness.contract.records import Contract
 from sciharness.errors import HarnessError
 from sciharness.plugins import Leasable, Plugins, builtin_pins
 from sciharness.problems import Problem
@@ -31,6 +32,12 @@ class Review:
     leases: Mapping[str, Leasable]
     preflight: Preflight | None
     publishers: Mapping[str, Leasable] = field(factory=dict)
+    roles: Mapping[str, Leasable] = field(factory=dict)
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The pins of reasoner and executor: the kernel's own, or a plugin's."""
+        return {**builtin_pins(), **{part: str(role.pin) for part, role in self.roles.items()}}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -58,7 +65,7 @@ class Review:
         return Lock(
             contract=contract_digest(self.reading.document),
             inputs={item.name: item.sha256 for item in self.preflight.inputs},
-            pins={**pins_of(self.leases), **self.publisher_pins(), **builtin_pins()},
+            pins={**pins_of(self.leases), **self.publisher_pins(), **self.parts},
         )
 
     def publisher_pins(self) -> dict[str, str]:
@@ -91,21 +98,39 @@ def review_contract(home: Home, path: Path) -> Review:
     reading = examine_contract(path)
     if reading.draft is None:
         return Review(path, reading, {}, None)
-    makers = publishers(Plugins(home)) if reading.draft.deliver else {}
-    leases, unavailable = _lease_all(Plugins(home), reading.draft.capabilities)
+    plugins = Plugins(home)
+    makers = publishers(plugins) if reading.draft.deliver else {}
+    leases, unavailable = _lease_all(plugins, reading.draft.capabilities)
+    roles = _chosen_roles(plugins, reading.draft)
     found = preflight(
         reading.draft,
         path.parent,
         leases,
         unavailable,
         document=reading.document,
+        roles=roles,
         doubtful=reading.doubtful,
         deliverables=tuple(makers),
         check_table=check_table,
         free_bytes=shutil.disk_usage(home.path).free,
     )
+    usable = {part: one for part, one in roles.items() if not isinstance(one, HarnessError)}
     used = {name: makers[name] for name in reading.draft.deliver if name in makers}
-    return Review(path, reading, leases, found, used)
+    return Review(path, reading, leases, found, used, usable)
+
+
+def _chosen_roles(plugins: Plugins, contract: Contract) -> dict[str, Leasable | HarnessError]:
+    """Return the plugins' parts that a contract chooses, or why they cannot be had."""
+    chosen = {"reasoner": contract.reasoner.use, "executor": contract.executor.use}
+    found: dict[str, Leasable | HarnessError] = {}
+    for part, name in chosen.items():
+        if "." not in name:  # one of the kernel's, or no name of a plugin's part
+            continue
+        try:
+            found[part] = plugins.role(part, name)
+        except HarnessError as fault:
+            found[part] = fault
+    return found
 
 
 def _lease_all(

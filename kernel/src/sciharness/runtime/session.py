@@ -35,7 +35,8 @@ class Session:
     """Home, record, leases and workers of one living run.
 
     ``tell`` takes a line for the person (stderr), ``stop`` is what signals of
-    this process say. With ``owner`` an event is refused once another process
+    this process say. ``reasoner`` and ``executor`` are a plugin's, if the contract
+    chooses one. With ``owner`` an event is refused once another process
     has taken the run over.
     """
 
@@ -51,6 +52,8 @@ class Session:
     workers: int = 1
     spend_holdout: bool = False
     owner: Owner | None = None
+    reasoner: Leasable | None = None
+    executor: Leasable | None = None
     meter: Meter = field(factory=Meter)
     log_to: Logger = field(factory=lambda: get_logger("runtime"))
     _looked: float = 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field
 
-from sciharness.contract.records import Contract, Criterion
+from sciharness.contract.records import Contract, Criterion, Step
 from sciharness.runtime.budget import Budget
 from sciharness.runtime.criteria import MetricValue, Verdict
 from sciharness.runtime.handlers import HANDLERS, METERED
@@ -25,6 +25,7 @@ from sciharness.runtime.records import (
 Body = Mapping[str, Any]  # Any: JSON values of an event
 
 TERMINAL = frozenset({"succeeded", "failed", "budget_exhausted", "cancelled"})
+RECIPE = "recipe"
 UNSETTLED = frozenset({"started", "stopped"})
 
 
@@ -32,7 +33,9 @@ UNSETTLED = frozenset({"started", "stopped"})
 class RunState:
     """What a run is and has, derived from its events alone.
 
-    ``pins`` maps capability names to pin texts; ``undefined`` maps metrics to
+    ``pins`` maps capability names to pin texts, ``parts`` reasoner and executor
+    to theirs. ``proposals`` are the steps that a plugin's reasoner proposed, by
+    ID, ``concluded`` what it said when it was done. ``undefined`` maps metrics to
     the reason why their evaluator could not define them. ``criteria`` are the
     contract's, or what a person put in their place. ``exhausted`` is the budget
     key that ended the run. Actions from index
@@ -46,6 +49,7 @@ class RunState:
     created: str
     contract_digest: str = ""
     pins: dict[str, str] = field(factory=dict)
+    parts: dict[str, str] = field(factory=dict)
     versions: dict[str, str] = field(factory=dict)
     isolation: str = "none"
     status: str = "created"
@@ -71,6 +75,8 @@ class RunState:
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
     chapter: int = 0
+    proposals: dict[str, Step] = field(factory=dict)
+    concluded: str | None = None
     exhausted: str = ""
     plainly_reported: bool = False
     in_flight: dict[str, float] = field(factory=dict)
@@ -96,6 +102,17 @@ class RunState:
     def artifacts_of(self, step: str) -> list[ArtifactRef]:
         """Return the artifacts that a step has produced."""
         return [artifact for artifact in self.artifacts if artifact.step == step]
+
+    @property
+    def asks_reasoner(self) -> bool:
+        """Whether a plugin's reasoner proposes the actions, each by a call of its own."""
+        return self.contract.reasoner.use != RECIPE
+
+    @property
+    def carried(self) -> tuple[Step, ...]:
+        """The proposals of a plugin's reasoner whose actions finished, in order."""
+        finished = {one.step for one in self.settled if one.status == "finished"}
+        return tuple(step for name, step in self.proposals.items() if name in finished)
 
     @property
     def revised_after_end(self) -> bool:
@@ -134,6 +151,7 @@ def _created(run_id: str, body: Body, time: str) -> RunState:
         contract_digest=body["contract_digest"],
         pins=dict(body["pins"]),
         publishers=dict(body.get("publishers", {})),
+        parts=dict(body["parts"]),
         versions=dict(body["versions"]),
         isolation=body["label_isolation"],
         criteria=contract.acceptance,

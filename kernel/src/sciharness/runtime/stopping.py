@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from sciharness.runtime.plain_report import plain_report_event
 from sciharness.runtime.records import ActionRecord, to_plain
+from sciharness.runtime.redact import redact
 from sciharness.runtime.session import NewEvent, Session
 from sciharness.runtime.view import report_view
 from sciharness.store.errors import StorageError
@@ -75,6 +76,22 @@ def stop(session: Session, how: str, *before: NewEvent) -> NoReturn:
         body["reason"] = "stopped during an action" if before else "asked to stop"
         session.record(*before, ("RunInterrupted", body))
     raise Stopped(how)
+
+
+def pause_for(session: Session, kind: str, message: str) -> NoReturn:
+    """Pause a run that cannot go on until a person has put something right.
+
+    Raises:
+        Stopped: after the event that says so was recorded.
+    """
+    hint = f"`harness resume {session.state.run_id}` tries again."
+    body = {
+        "reason": redact(message),
+        "usage": {"wall_time": session.meter.take()},
+        "error": _error(kind, redact(message), hint),
+    }
+    session.record(("RunPaused", body))
+    raise Stopped("pause")
 
 
 def halt(session: Session, fault: StorageError) -> None:
