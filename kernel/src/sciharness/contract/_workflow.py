@@ -94,6 +94,7 @@ def warn_unused(
         findings.warn(
             findings.spot("capabilities", index, name), found=f"{name} not used", hint=hint
         )
+    _warn_untrusted(contract, leases, plan, findings)
     bound = {binding.name for step in plan.steps for binding in step.bindings.values()}
     for index, item in enumerate(contract.inputs):
         if plan.complete and item.name not in bound:
@@ -103,6 +104,21 @@ def warn_unused(
     if actions is not None and plan.complete and actions < len(plan.steps):
         found = f"{actions:g} actions for {len(plan.steps)} steps"
         findings.warn(("budget", "actions"), found=found, hint="The run will end exhausted.")
+
+
+def _warn_untrusted(
+    contract: Contract, leases: Mapping[str, Lease], plan: Plan, findings: Findings
+) -> None:
+    for step in plan.steps:
+        if step.kind == FINAL_EVALUATION and not leases[step.operation].trusted_metrics:
+            index = contract.capabilities.index(step.operation)
+            plugin = leases[step.operation].operation.plugin_id
+            findings.warn(
+                findings.spot("capabilities", index, step.operation),
+                found=f"{step.operation}, which may not see final labels here",
+                hint="It judges visible rows and reports. A person may grant more: "
+                f"`harness plugin admit {plugin} --trust-metrics`.",
+            )
 
 
 def _check_kinds(

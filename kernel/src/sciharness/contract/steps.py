@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from sciharness.contract.findings import Findings
 from sciharness.contract.records import Contract
@@ -66,6 +66,25 @@ class Plan:
 
     steps: tuple[PlannedStep, ...] = ()
     complete: bool = True
+
+
+def sealed_from_others(
+    steps: Sequence[PlannedStep], trusted: frozenset[str]
+) -> tuple[PlannedStep, ...]:
+    """Return the steps with final rows shown to ``trusted`` evaluators alone.
+
+    Another evaluator judges the visible rows of the same table instead: what
+    it says is reported, and it freezes nothing.
+    """
+    return tuple(
+        step if step.kind != FINAL_EVALUATION or step.operation in trusted else _visible(step)
+        for step in steps
+    )
+
+
+def _visible(step: PlannedStep) -> PlannedStep:
+    data = evolve(step.bindings["data"], view=TRAIN)
+    return evolve(step, kind=VISIBLE_EVALUATION, bindings={**step.bindings, "data": data})
 
 
 def plan_steps(

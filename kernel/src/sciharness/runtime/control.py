@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
-from sciharness.contract.steps import plan_steps
+from sciharness.contract.steps import plan_steps, sealed_from_others
 from sciharness.errors import UsageError
 from sciharness.failpoints import reach
 from sciharness.plugins import PARTS, Leasable, Plugins
@@ -18,7 +18,7 @@ from sciharness.runtime.looking import export_run
 from sciharness.runtime.loop import carry_on
 from sciharness.runtime.lost import lost_usage
 from sciharness.runtime.machine import machine_facts
-from sciharness.runtime.session import NewEvent, Session
+from sciharness.runtime.session import NewEvent, Session, trusted_evaluators
 from sciharness.runtime.signals import Stop
 from sciharness.runtime.state import TERMINAL, RunState, fold
 from sciharness.runtime.stopping import Stopped, halt
@@ -210,16 +210,18 @@ def open_session(
 ) -> Kind:
     """Return a session of ``kind`` for a run, with its plan made anew from the contract."""
     operations = {name: lease.operation for name, lease in leases.items()}
-    contract = (
-        evolve(state.contract, steps=state.carried) if state.asks_reasoner else state.contract
-    )
+    contract = state.contract
+    if state.asks_reasoner:  # what was proposed takes the place of a plan
+        contract = evolve(contract, steps=state.carried)
     types = {name: staged.type for name, staged in state.inputs.items()}
     return kind(
         home=home,
         log=EventLog(home),
         store=ArtifactStore(home),
         leases=leases,
-        steps=plan_steps(contract, operations, types=types).steps,
+        steps=sealed_from_others(
+            plan_steps(contract, operations, types=types).steps, trusted_evaluators(leases)
+        ),
         pool=pool,
         state=state,
         tell=manner.tell,

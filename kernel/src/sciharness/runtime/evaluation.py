@@ -10,7 +10,7 @@ from sciharness.runtime.final import evaluate_final, freeze
 from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import predictor_folder, staged_input
 from sciharness.runtime.judging import judge_input, judge_work, label_meta, undefined_metrics
-from sciharness.runtime.records import ActionRecord, StagedInput
+from sciharness.runtime.records import FINAL, ActionRecord, StagedInput
 from sciharness.runtime.session import Session
 from sciharness.runtime.settlement import finished, ingest
 from sciharness.tables import split_labels
@@ -52,6 +52,12 @@ def judge_visible(
 ) -> tuple[JobResult, dict[str, float]]:
     """Run predictor and evaluator on rows that steps may see; nothing is recorded here."""
     staged = labelled_input(session, step)
+    if set(staged.views) == {FINAL}:
+        raise ContractError(
+            f"{step.operation} may not see final labels",
+            where=f"steps.{step.id}.inputs.data",
+            hint="A person may grant it: `harness plugin admit PLUGIN --trust-metrics`.",
+        )
     producer = step.bindings["predictor"].name
     folder = predictor_folder(
         session, step.id, "predictor", session.state.artifacts_of(producer)

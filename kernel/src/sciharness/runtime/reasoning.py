@@ -9,7 +9,7 @@ from attrs import evolve
 
 from sciharness.contract.proposals import free_name, plan_proposal
 from sciharness.contract.records import Step
-from sciharness.contract.steps import PlannedStep
+from sciharness.contract.steps import PlannedStep, sealed_from_others
 from sciharness.plugins import Leasable
 from sciharness.roles import Finish, Proposal
 from sciharness.runtime.attempt import refuse
@@ -18,7 +18,7 @@ from sciharness.runtime.completion import Ending
 from sciharness.runtime.reasoner_view import reasoner_view
 from sciharness.runtime.records import to_plain
 from sciharness.runtime.redact import redact
-from sciharness.runtime.session import NewEvent, Session
+from sciharness.runtime.session import NewEvent, Session, trusted_evaluators
 from sciharness.runtime.state import RunState
 from sciharness.runtime.stopping import pause_for, stop
 from sciharness.workers.consulting import proposal_of
@@ -89,7 +89,9 @@ def _planned(session: Session, step: Step) -> PlannedStep | None:
     )
     if problems:
         refuse(session, bare, step.params, "request", "; ".join(map(str, problems)))
-    return planned
+    if planned is None:
+        return None
+    return sealed_from_others((planned,), trusted_evaluators(session.leases))[0]
 
 
 def _step(session: Session, proposal: Proposal) -> Step:

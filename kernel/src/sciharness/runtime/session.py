@@ -140,6 +140,11 @@ class Session:
         return beat_of(self.home, self.state.run_id)
 
 
+def trusted_evaluators(leases: Mapping[str, Leasable]) -> frozenset[str]:
+    """Return the evaluators that may see final labels in this installation."""
+    return frozenset(name for name, lease in leases.items() if lease.trusted_metrics)
+
+
 def _projection(events: Sequence[NewEvent]) -> dict[str, str]:
     projection: dict[str, str] = {}
     for kind, body in events:
