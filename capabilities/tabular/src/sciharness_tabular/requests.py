@@ -53,6 +53,11 @@ class TrainRequest:
         validator=[validators.ge(2), validators.le(50)],
         metadata={"help": "Folds of the cross-validation; groups and equal rows stay together."},
     )
+    iterations: int = field(
+        default=300,
+        validator=[validators.ge(10), validators.le(10_000)],
+        metadata={"help": "Most iterations of boosting; fewer are compared too."},
+    )
     interval: float = field(
         default=0.9,
         validator=[validators.gt(0.0), validators.lt(1.0)],

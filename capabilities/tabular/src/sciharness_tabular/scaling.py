@@ -23,7 +23,8 @@ class Scaling:
         """Return the scaled columns, shape (columns, rows), C order."""
         from sciharness_publisher.inference.polynomial import scaled
 
-        found = scaled(np.ascontiguousarray(features.T), self.shift, self.scale)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
+            found = scaled(np.ascontiguousarray(features.T), self.shift, self.scale)
         if not np.isfinite(found).all():
             place = int(np.argmin(np.isfinite(found).all(axis=1)))
             raise DataError(f"feature {place + 1} spans more than double precision", where="data")

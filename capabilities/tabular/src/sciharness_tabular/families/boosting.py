@@ -14,9 +14,10 @@ from sciharness_tabular.families.base import FitRecord, Frame, Means, Setting, T
 from sciharness_tabular.families.trees import tree_record
 from sciharness_tabular.rows import Array, Rows
 
-STAGES = (10, 20, 30, 50, 75, 100, 150, 200, 300)
+STAGES = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)  # and ten times, a hundred times as many
 MOST_CLASSES = 30
-MOST_TREES = 900  # of all outputs together
+MOST_TREES = 900  # of more than two classes together
+LEAST = 10
 USUAL_LEAF = 20
 SMALL_SHARE = 20  # few rows: a leaf holds one part in this many
 
@@ -25,6 +26,7 @@ SMALL_SHARE = 20  # few rows: a leaf holds one part in this many
 class Boosting:
     """Histogram gradient boosting; one fit covers all numbers of iterations."""
 
+    iterations: int = 300
     name: str = "boosting"
 
     def reason_against(self, rows: Rows) -> str:
@@ -34,7 +36,7 @@ class Boosting:
 
     def trials(self, rows: Rows, held_out: Array, means: Means) -> Iterator[Trial]:
         """Yield the longest fit with its outputs at each stage."""
-        stages = _stages(rows)
+        stages = _stages(rows, self.iterations)
         fitted = self.fit(rows, {"iterations": stages[-1]}, means)
         staged = fitted.staged_outputs(held_out, stages)
         settings = ({"iterations": stage} for stage in stages)
@@ -123,7 +125,9 @@ def _children(nodes: Any) -> tuple[Any, Any]:  # Any: a structured array and its
     return left, right
 
 
-def _stages(rows: Rows) -> tuple[int, ...]:
+def _stages(rows: Rows, most: int) -> tuple[int, ...]:
     """Return the numbers of iterations to compare; more classes, fewer of them."""
-    outputs = len(rows.classes) if len(rows.classes) > 2 else 1
-    return tuple(stage for stage in STAGES if stage * outputs <= MOST_TREES)
+    if len(rows.classes) > 2:
+        most = max(min(most, MOST_TREES // len(rows.classes)), LEAST)
+    every = (round(stage * power) for power in (10, 100, 1000) for stage in STAGES)
+    return (*(stage for stage in every if stage < most), most)

@@ -20,7 +20,7 @@ def folds_of(rows: Rows, count: int, seed: int) -> Codes:
     Raises:
         DataError: there is one unit only, or rows outside a fold have one class only.
     """
-    units, first, unit = np.unique(rows.units, return_index=True, return_inverse=True)
+    units, first, unit = _in_order(rows.units)
     if len(units) < LEAST_UNITS:
         raise DataError(
             "expected rows of at least two groups to hold one out, found one",
@@ -39,6 +39,13 @@ def folds_of(rows: Rows, count: int, seed: int) -> Codes:
     folds = fold_of_unit[unit]
     _check_classes(rows, folds, count)
     return folds
+
+
+def _in_order(units: Codes) -> tuple[Codes, NDArray[np.intp], NDArray[np.intp]]:
+    """Return units by first occurrence, the first row of each, and the place of each row's."""
+    found, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return found[order], first[order], np.argsort(order)[unit]
 
 
 def _kinds(rows: Rows, unit: NDArray[np.intp], first: NDArray[np.intp]) -> Codes:

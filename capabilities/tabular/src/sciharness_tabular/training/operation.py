@@ -57,7 +57,7 @@ def _train(
     compared = rows.thinned(request.selection_rows, derived_seed(context.seed, 2))
     folds = folds_of(compared, request.folds, derived_seed(context.seed, 3))
     selection = select(
-        families(request.models),
+        families(request),
         compared,
         folds,
         means,
@@ -89,16 +89,16 @@ def _train(
     return Outcome(trained.metrics, notes_of(trained))
 
 
-def families(names: tuple[ModelName, ...]) -> tuple[Family, ...]:
-    """Return the families of these names in the order of the selection's rule."""
+def families(request: TrainRequest) -> tuple[Family, ...]:
+    """Return the families that are asked for, in the order of the selection's rule."""
     every: Mapping[ModelName, Family] = {
         "linear": Polynomials("linear", 1),
         "quadratic": Polynomials("quadratic", 2),
         "cubic": Polynomials("cubic", 3),
-        "boosting": Boosting(),
+        "boosting": Boosting(request.iterations),
         "forest": Forest(),
     }
-    return tuple(every[name] for name in ALL_MODELS if name in names)
+    return tuple(every[name] for name in ALL_MODELS if name in request.models)
 
 
 def _frame(

@@ -20,7 +20,7 @@ from sciharness_tabular.training.selection import RULE, Selection, Tried, differ
 SCHEMA = "model-selection-v1"
 DISTRIBUTIONS = ("numpy", "scikit-learn", "scipy", "sciharness-publisher", "sciharness-tabular")
 LOSS = {
-    "regression": "mean squared error over the squared spread of the target, rows weighted",
+    "regression": "mean squared error over the variance of the target, rows weighted",
     "classification": "mean over rows, weighted, of the sum over classes of (probability - 1 if "
     "the row is of the class else 0)^2",
 }
@@ -130,9 +130,11 @@ def card_of(trained: Trained) -> Card:
 
 def _limits(trained: Trained) -> list[str]:
     together = "groups of rows" if trained.by_group else "rows"
+    some = trained.compared.count < trained.rows.count
+    judged = f"{trained.compared.count} of them" if some else "them"
     limits = [
         f"Trained on {trained.rows.count} rows; metrics are those of {trained.folds}-fold "
-        f"cross-validation on {trained.compared.count} of them, {together} held out.",
+        f"cross-validation on {judged}, {together} held out.",
         "Metrics of the cross-validation also chose the model, so they are slightly too good.",
         "Outside the ranges of the columns nothing supports a prediction.",
         "It describes how columns go together in the training data, not causes.",

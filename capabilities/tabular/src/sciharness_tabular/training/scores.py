@@ -18,11 +18,13 @@ CLASSIFICATION = ("balanced_accuracy", "accuracy", "auc", "brier")
 def losses(outputs: Array, rows: Rows) -> Array:
     """Return the weighted squared error of each row, of all outputs together.
 
-    For regression in units of the scaled target; for classification the sum of
-    (probability - 1 if the row is of the class else 0)^2 over the classes.
+    For regression over the variance of the target; for classification the sum
+    of (probability - 1 if the row is of the class else 0)^2 over the classes.
     """
     if not rows.classes:
-        return rows.weights * np.square(outputs[:, 0] - rows.target)
+        mean = np.average(rows.target, weights=rows.weights)
+        variance = np.average(np.square(rows.target - mean), weights=rows.weights)
+        return np.asarray(rows.weights * np.square(outputs[:, 0] - rows.target) / variance)
     truth = rows.target[:, None] == np.arange(len(rows.classes))
     return np.asarray(rows.weights * np.square(outputs - truth).sum(axis=1), dtype=np.float64)
 
