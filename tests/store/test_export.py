@@ -86,6 +86,7 @@ def test_an_export_has_readable_places(folder: Path) -> None:
 
     assert paths == {
         "README.txt",
+        "ro-crate-metadata.json",
         "MANIFEST.json",
         "report.md",
         "state.json",
@@ -306,7 +307,7 @@ def test_a_forged_manifest_that_changes_nothing_verifies(folder: Path) -> None:
     # Shows that the refusals above are not those of the forging itself.
     _list_anew(folder)
 
-    assert verify_export(folder).files == 10
+    assert verify_export(folder).files == 11
 
 
 def test_all_findings_are_told_at_once(folder: Path) -> None:
