@@ -99,12 +99,15 @@ class Result:
 
     @property
     def formulas(self) -> tuple[Mapping[str, Any], ...]:  # Any: JSON values
-        """The candidates of the newest ``formulas.json``, the chosen one first; empty without."""
+        """The candidates of the newest ``formulas.json``, the chosen one first; empty without.
+
+        ``candidate`` is the position of each, as ``harness export --candidate`` takes it.
+        """
         try:
             found = json.loads(self.artifact("formulas.json").read_text("utf-8"))
         except UsageError:
             return ()
-        candidates = list(found["candidates"])
+        candidates = [{**item, "candidate": k} for k, item in enumerate(found["candidates"])]
         chosen = candidates.pop(found["chosen"])
         return (chosen, *candidates)
 
@@ -148,6 +151,16 @@ class Result:
             rows = prepare_inputs(Path(source), features, folder)
             output = predict(self._predictor(folder / "predictor"), rows, folder).path
             return read_predictions(output, text=card["task"] == "classification")
+
+    def _repr_html_(self) -> str:
+        from sciharness.notebook import html_of  # only where somebody looks
+
+        return html_of(self)
+
+    def _repr_markdown_(self) -> str:
+        from sciharness.notebook import markdown_of
+
+        return markdown_of(self)
 
     def _predictor(self, folder: Path) -> Path:
         folder.mkdir()
