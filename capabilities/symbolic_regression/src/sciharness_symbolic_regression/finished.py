@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import numpy as np
 from attrs import frozen
@@ -40,11 +36,8 @@ from sciharness_symbolic_regression.results import (
 )
 from sciharness_symbolic_regression.rows import Visible
 from sciharness_symbolic_regression.searching import Searched
+from sciharness_symbolic_regression.sources import file_digest, versions
 
-DISTRIBUTIONS = (
-    "numpy", "pyoperon", "scipy", "sciharness-publisher", "sciharness-symbolic-regression",
-    "sympy",
-)  # fmt: skip
 STOPPED = {
     "exact_fit": "an exact fit was found",
     "max_evaluations": "the evaluation bound was reached",
@@ -196,10 +189,10 @@ def _card(finished: Finished, found: Pattern) -> Card:
         ),
     )
     return Card(
-        _sha256(finished.data.path),
+        file_digest(finished.data.path),
         finished.context.seed,
         metrics,
-        _versions(),
+        versions(),
         tuple(_limits(finished, found)),
     )
 
@@ -262,18 +255,3 @@ def _beats_linear(finished: Finished) -> bool:
 def _unit(finished: Finished, column: str) -> str | None:
     table = finished.data.table
     return table.units.get(column) if table else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for name in DISTRIBUTIONS:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

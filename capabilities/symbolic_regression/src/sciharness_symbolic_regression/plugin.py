@@ -1,13 +1,20 @@
-"""The plugin: one operation, ``search``."""
+"""The plugin: ``search`` for formulas, and any ``candidate`` of a search as a predictor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
-from sciharness_symbolic_regression.request import SearchRequest
+from sciharness_symbolic_regression.request import CandidateRequest, SearchRequest
 
 MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")
+PREDICTOR = (
+    OutputSpec("model.json", "model"),
+    OutputSpec("inference.py", "inference.source.python"),
+    OutputSpec("model_card.json", "model_card"),
+    OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
+    OutputSpec("usage_guide.md", "USAGE_GUIDE"),
+)
 METRICS = (
     *MEASURES,
     *(f"train_{name}" for name in MEASURES),
@@ -31,9 +38,19 @@ def search(request: SearchRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+def candidate(request: CandidateRequest, context: Context) -> Outcome:
+    """Write another formula of a search as a predictor, with its constants as they are.
+
+    Metrics without prefix are those that the search had on its validation rows.
+    """
+    from sciharness_symbolic_regression.candidate import run  # numpy, not needed to describe
+
+    return run(request, context)
+
+
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
-    """Return the search."""
+    """Return both operations."""
     return (
         Capability(
             operation="search",
@@ -42,14 +59,20 @@ def harness_capabilities() -> Sequence[Capability]:
             summary="Find formulas for a table's target, with range and credibility.",
             group="execution and training",
             inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
-            outputs=(
-                OutputSpec("formulas.json", "analysis_result"),
-                OutputSpec("model.json", "model"),
-                OutputSpec("inference.py", "inference.source.python"),
-                OutputSpec("model_card.json", "model_card"),
-                OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
-                OutputSpec("usage_guide.md", "USAGE_GUIDE"),
-            ),
+            outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
             metrics=METRICS,
+        ),
+        Capability(
+            operation="candidate",
+            run=candidate,
+            request=CandidateRequest,
+            summary="Write another formula of a search as a predictor.",
+            group="execution and training",
+            inputs=(
+                InputSpec("formulas", ("analysis_result",), summary="formulas.json of a search"),
+                InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),
+            ),
+            outputs=PREDICTOR,
+            metrics=(*MEASURES, *(f"train_{name}" for name in MEASURES), "complexity"),
         ),
     )

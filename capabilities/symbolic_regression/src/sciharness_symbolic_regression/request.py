@@ -99,6 +99,20 @@ class SearchRequest:
     )
 
 
+@frozen
+class CandidateRequest:
+    """Settings of ``symbolic_regression.candidate``."""
+
+    candidate: int = field(
+        validator=validators.ge(0),
+        metadata={"help": "Position in the candidates of formulas.json, from 0."},
+    )
+    out_of_domain: Literal["flag", "refuse"] = field(
+        default="flag",
+        metadata={"help": "What the predictor does with rows outside the training ranges."},
+    )
+
+
 def alphabets(request: SearchRequest) -> tuple[tuple[Operator, ...], ...]:
     """Return the operator sets that restarts take in turn."""
     if request.operators is not None:

@@ -143,18 +143,36 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
 @click.command(epilog="Example: harness export 3 --out pendulum.zip")
 @RUN
 @click.option("--out", type=click.Path(path_type=Path), help="Folder or .zip file to write.")
+@click.option(
+    "--candidate",
+    type=click.IntRange(min=0),
+    metavar="K",
+    help="Also formula K of formulas.json as a predictor; its metrics are reported only.",
+)
 @as_json
 @click.pass_context
-def export(ctx: click.Context, run: str, out: Path | None, json_output: bool) -> None:
+def export(
+    ctx: click.Context, run: str, out: Path | None, candidate: int | None, json_output: bool
+) -> None:
     """Write a run into one folder or ZIP that can be verified anywhere."""
-    from sciharness.runtime.looking import export_run
+    from sciharness.runtime.looking import export_run, state_of
     from sciharness.store.runs import Runs
 
     with opened(ctx) as home:
         run_id = Runs(home).find(run).run_id
-        written = export_run(home, run_id, out or Path(f"{run_id}-export"))
+        made = None
+        if candidate is not None:
+            from sciharness.runtime.candidates import make_candidate
+
+            made = make_candidate(home, state_of(home, run_id), candidate)
+        place = out or Path(f"{run_id}-export")
+        written = export_run(home, run_id, place, made.placed() if made else None)
+    chosen = {"candidate": {**made.facts, "folder": made.folder}} if made else {}
+    if made is not None:
+        say(f"{made.folder}: {made.facts['target']} = {made.facts['formula']}")
+        say(str(made.facts["note"]))
     if json_output:
-        print_json({"run_id": run_id, "export": str(written.resolve())})
+        print_json({"run_id": run_id, "export": str(written.resolve()), **chosen})
     else:
         click.echo(str(written))
 

@@ -63,8 +63,8 @@ def build_export(
 ) -> Path:
     """Write the export of a run to ``out``, a folder or a ZIP, and return ``out``.
 
-    ``state`` becomes ``state.json``; ``files`` (contract, lock) stand at the
-    root under their names. It appears complete or not at all; the same run
+    ``state`` becomes ``state.json``; ``files`` (contract, lock, candidates)
+    stand at the root or in folders of their own. It appears complete or not at all; the same run
     and state give the same bytes. ``replace`` lets an earlier export of this
     run give way.
 
@@ -149,10 +149,10 @@ def _state_bytes(state: Mapping[str, Any]) -> bytes:  # Any: JSON values
 
 
 def _check_names(extra: Mapping[str, bytes]) -> None:
-    reserved = {fold(name) for name in (CRATE, EVENTS, MANIFEST, README)}
+    reserved = {fold(name) for name in (CRATE, EVENTS, MANIFEST, README, "artifacts", "inputs")}
     for name in extra:
-        if not is_safe(name) or "/" in name or fold(name) in reserved:
-            raise ValueError(f"a file at the root of an export cannot be named {name!r}")
+        if not is_safe(name) or fold(name.partition("/")[0]) in reserved:
+            raise ValueError(f"a further file of an export cannot be named {name!r}")
 
 
 def _refuse_sealed(sealed: frozenset[str], blobs: Mapping[str, Blob]) -> None:

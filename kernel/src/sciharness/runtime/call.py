@@ -87,7 +87,7 @@ def call_capability(
     scratch = Path(tempfile.mkdtemp(prefix="call-", dir=home.temporary))
     try:
         inputs = _inputs(lease.operation, given, scratch)
-        result = _run(home, lease, request, inputs, scratch, on_event, cancelled)
+        result = run_once(home, lease, request, inputs, scratch, on_event, cancelled)
         artifacts = _deliver(result, out)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -111,15 +111,22 @@ def _request(
     return request
 
 
-def _run(
+def run_once(
     home: Home,
     lease: Leasable,
-    request: Mapping[str, Any],
+    request: Mapping[str, Any],  # Any: JSON values
     inputs: Mapping[str, Input],
     scratch: Path,
-    on_event: Callable[[Mapping[str, Any]], None],
-    cancelled: Callable[[], bool],
+    on_event: Callable[[Mapping[str, Any]], None] = lambda event: None,  # Any: JSON values
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> JobResult:
+    """Run an operation in a worker of its own, outside any run.
+
+    ``request`` has ``seed`` and ``workers``. Artifacts lie below ``scratch``.
+
+    Raises:
+        ActionFailed: the operation failed.
+    """
     parameters, common = split_common(lease.operation.request_schema, request)
     job = Job(
         pin=lease.pin,
@@ -246,9 +253,11 @@ def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, In
         "role": "labelled_table",
         "task": card["task"],
         "target": card["target"]["name"],
-        "features": [column["name"] for column in card["columns"]],
         **given["data"].fields,
     }
+    features = [column["name"] for column in card["columns"]]
+    if features:  # a constant predictor has none; then any columns do
+        fields = {"features": features, **fields}
     table = _table_input("data", data, read_input(fields), scratch)
     rows, labels = split_labels(table, _folder(scratch / "rows"))
     # The bytes that predict are the bytes in this copy, whatever happens to the folder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sciharness.errors import UsageError
@@ -37,8 +38,13 @@ def view_of(home: Home, prefix: str) -> tuple[View, RunState]:
     return view, state
 
 
-def export_run(home: Home, prefix: str, out: Path) -> Path:
-    """Write the export of a run to a folder or ``.zip`` file and return it."""
+def export_run(
+    home: Home, prefix: str, out: Path, extra: Mapping[str, bytes] | None = None
+) -> Path:
+    """Write the export of a run to a folder or ``.zip`` file and return it.
+
+    ``extra`` are further files by their paths in the export.
+    """
     # Imported here and below: most looks at a run need neither.
     from sciharness.export import build_export
     from sciharness.runtime.delivery import export_files
@@ -49,7 +55,7 @@ def export_run(home: Home, prefix: str, out: Path) -> Path:
         state.run_id,
         out,
         state=run_view(state),
-        files=export_files(EventLog(home), state.run_id),
+        files={**export_files(EventLog(home), state.run_id), **(extra or {})},
         zip=out.suffix == ".zip",
         replace=True,
     )
