@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -159,3 +162,18 @@ def test_the_nearest_names_are_told(fitted: Any) -> None:
     assert "value" in made("call", "toy.nothing", "--with", "valu=1", code=3).err
     assert "'note'" in made("call", "toy.not", code=3).err
     assert "`data`" in made("call", "toy.fit", "--input", "dta=data.csv", code=2).err
+
+
+@pytest.mark.parametrize("stubborn", [False, True], ids=["that listens", "that does not"])
+def test_an_interrupt_ends_a_call(harness: Any, stubborn: bool) -> None:
+    values = ["--with", "pause=60", "--with", f"stubborn={str(stubborn).lower()}"]
+    process = harness.start("call", "toy.note", *values, "--out", "out")
+    assert process.stderr is not None
+    process.stderr.readline()  # its first progress
+    started = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert time.monotonic() - started < 10.0
+    assert (harness.folder / "out" / "note.txt").exists() is not stubborn

@@ -171,8 +171,6 @@ def test_a_broken_table_is_refused_with_its_place(harness: Any) -> None:
     "words",
     [
         ["frobnicate"],
-        ["gc"],
-        ["solve"],
         ["run"],
         ["run", "c.yaml", "--nope"],
         ["run", "c.yaml", "--workers", "0"],
@@ -276,18 +274,18 @@ def test_the_schema_is_a_json_schema(made: Any) -> None:
 def test_init_writes_a_contract_that_checks_once_its_data_are_there(
     harness: Any, options: list[str]
 ) -> None:
-    installed = harness("plugin", "list", "--json", code=0).json["plugins"]
-    first_party = [one for one in installed if one["id"] in ("symbolic_regression", "reporting")]
-    if len(first_party) < 2 or {one["state"] for one in first_party} != {"admitted"}:
+    alone = {"PYTHONPATH": ""}  # first-party plugins only
+    installed = harness("plugin", "list", "--json", code=0, **alone).json["plugins"]
+    if {one["state"] for one in installed if one["origin"] == "first_party"} != {"admitted"}:
         pytest.skip("the first-party plugins are not installed as approved")
     harness.table()
-    harness("init", "c.yaml", *options, code=0)
+    harness("init", "c.yaml", *options, code=0, **alone)
 
-    checked = harness("check", "c.yaml", "--json")
+    checked = harness("check", "c.yaml", "--json", **alone)
 
     assert [item["found"] for item in checked.json["problems"]] == []
     assert "publish_plugins: false" in (harness.folder / "c.yaml").read_text("utf-8")
-    assert "the file exists" in harness("init", "c.yaml", *options, code=2).err
+    assert "the file exists" in harness("init", "c.yaml", *options, code=2, **alone).err
 
 
 def test_doctor_says_what_there_is(harness: Any) -> None:
@@ -298,3 +296,14 @@ def test_doctor_says_what_there_is(harness: Any) -> None:
     assert found["plugins"]["toy"].startswith("1.0 admitted")
     assert found["home"]["problems"] == []
     assert "label_isolation" in harness("doctor", code=0).out
+
+
+def test_what_happens_is_logged_on_request(harness: Any) -> None:
+    (harness.folder / "c.yaml").write_text(json.dumps(SMALL), "utf-8")
+
+    quiet = harness("run", "c.yaml", code=0)
+    told = harness("--verbose", "run", "c.yaml", code=0)
+
+    assert "ActionFinished" not in quiet.err
+    assert "event='ActionFinished' run='00002" in told.err
+    assert told.out.splitlines()[1] == quiet.out.splitlines()[1] == "status: succeeded"

@@ -124,7 +124,6 @@ def test_wall_time_asks_a_long_action_to_stop(harness: Any) -> None:
     assert ended.json["budget"]["actions"]["used"] == 1
 
 
-@pytest.mark.slow
 def test_wall_time_ends_an_action_that_does_not_listen(harness: Any) -> None:
     steps = [
         {"id": "long", "use": "toy.note", "with": {"pause": 60, "stubborn": True}},
@@ -133,10 +132,9 @@ def test_wall_time_ends_an_action_that_does_not_listen(harness: Any) -> None:
 
     ended = exhausted(harness, {"wall_time": "1s"}, steps)
 
-    (failed,) = [event for event in harness.events() if event["kind"] == "ActionFailed"]
     assert_ended_by(ended, "wall_time")
-    assert failed["body"]["action"]["reason"] == "timeout"
-    assert ended.json["budget"]["wall_time"]["used"] < 30.0
+    assert 1.0 <= ended.json["budget"]["wall_time"]["used"] < 10.0
+    assert [item["name"] for item in ended.json["artifacts"]] == ["report.md"]
 
 
 def test_a_failure_counts_and_tells_what_it_had_charged(harness: Any) -> None:

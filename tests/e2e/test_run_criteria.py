@@ -104,16 +104,24 @@ def test_a_plugin_cannot_trust_itself(harness: Any) -> None:
     assert "--trust-metrics" in str(refused.json["problems"])
 
 
-def test_its_values_are_only_reported(harness: Any) -> None:
+def saw(harness: Any) -> list[str]:
+    """Return what the judge noted of the labels it was given."""
+    actions = [event["body"].get("action", {}) for event in harness.events()]
+    return [note for one in actions for note in one.get("notes", []) if note.startswith("saw")]
+
+
+def test_without_trust_it_sees_visible_rows_and_reports(harness: Any) -> None:
     harness.table()
-    harness.contract(
-        **JUDGED | {"acceptance": [{"metric": "relative_rmse", "op": "==", "value": 0}]}
-    )
+    criterion = {"metric": "relative_rmse", "op": "==", "value": 0}
+    harness.contract(**JUDGED | {"acceptance": [criterion]})
 
-    run = harness("run", "c.yaml", "--json", code=0).json
+    ended = harness("run", "c.yaml", "--json", code=0)
 
-    sources = {item["name"]: item["source"] for item in run["metrics"]}
+    sources = {item["name"]: item["source"] for item in ended.json["metrics"]}
     assert sources["relative_rmse"] == "reported"
+    assert saw(harness) == ["saw 48 labels"]
+    assert ended.json["holdout_queries"] == []
+    assert "may not see final labels" in ended.err
 
 
 def test_a_person_may_trust_it(harness: Any) -> None:
@@ -125,6 +133,28 @@ def test_a_person_may_trust_it(harness: Any) -> None:
 
     assert run["criteria"][0]["met"] is True
     assert {item["source"] for item in run["metrics"]} == {"trusted", "reported"}
+    assert saw(harness) == ["saw 12 labels"]
+
+
+def test_generated_labels_are_not_shown_to_it_at_all(harness: Any) -> None:
+    harness("plugin", "admit", "toy", "--trust-labels", code=0)
+    lines = ["x,y", *(f"{x / 7!r},{2.0 * x / 7 + 1.0!r}" for x in range(40))]
+    (harness.folder / "data.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    harness.contract(
+        capabilities=["toy.fit", "toy.points", "toy.judge"],
+        acceptance=[{"metric": "relative_rmse", "op": "==", "value": 0}],
+        holdout={"generated_by": "final"},
+        steps=[
+            {"id": "fit", "use": "toy.fit", "inputs": {"data": "data"}},
+            {"id": "final", "use": "toy.points", "inputs": {"predictor": "fit"}},
+            {"id": "judge", "use": "toy.judge", "inputs": {"predictor": "fit", "data": "final"}},
+        ],
+    )
+
+    ended = harness("run", "c.yaml", "--json", code=1)
+
+    assert "toy.judge may not see final labels" in ended.json["reason"]
+    assert saw(harness) == []
 
 
 def test_reported_values_do_not_meet_a_trusted_criterion(harness: Any) -> None:

@@ -497,7 +497,8 @@ class JudgeRequest:
 
 def judge(request: JudgeRequest, context: Context) -> Outcome:
     """Report an error that is always perfect: what an untrustworthy evaluator would do."""
-    return Outcome(metrics={"relative_rmse": 0.0})
+    labels = context.inputs["labels"].path.read_text("utf-8").splitlines()[1:]
+    return Outcome(metrics={"relative_rmse": 0.0}, notes=[f"saw {len(labels)} labels"])
 
 
 @hookimpl
