@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sciharness import Result
+from sciharness import Result, run
+from sciharness.errors import HarnessError
 from sciharness.mathml import equation
 
 CRITERION: dict[str, Any] = {
@@ -97,6 +99,17 @@ def test_markdown_has_verdicts_and_the_formula_as_text(result: Make) -> None:
 
     assert "`T [s] = 2.0064*sqrt(X1)`" in text
     assert r"| relative\_rmse \<= 0.02 | 0.012346 | trusted | met |" in text
+
+
+def test_a_refused_contract_tells_all_its_problems_in_the_traceback(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("schema: research-contract-v1\ntitel: x\n")
+
+    with pytest.raises(HarnessError) as caught:
+        run(tmp_path / "c.yaml", home=tmp_path / "home")
+
+    shown = "".join(traceback.format_exception(caught.value))
+    assert all(str(problem) in shown for problem in caught.value.problems)
+    assert len(caught.value.problems) > 1
 
 
 HOSTILE = "<script>alert(1)</script>"

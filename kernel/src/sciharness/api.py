@@ -6,13 +6,14 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import frozen
 
-from sciharness.errors import UsageError
+from sciharness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from sciharness.tables.predictions import Predictions
@@ -36,14 +37,15 @@ def run(
     misses its criteria is a result, not an error.
 
     Raises:
-        HarnessError: the contract is refused, or a pin, the record or the holdout is.
+        HarnessError: the contract is refused, or a pin, the record or the holdout is;
+            all problems are in ``problems`` and in the notes of a traceback.
     """
     from sciharness.runtime.control import Manner, carry_run
     from sciharness.runtime.create import create_run, unfinished_run
     from sciharness.store.home import Home
 
     contract = Path(path)
-    with Home.open(Path(home) if home is not None else None) as opened:
+    with Home.open(Path(home) if home is not None else None) as opened, _told_in_full():
         run_id = None if fresh else unfinished_run(opened, contract, tell=tell)
         if run_id is None:
             run_id = create_run(opened, contract, tell=tell)
@@ -57,6 +59,17 @@ def run(
         return _result(opened.path, run_id)
 
 
+@contextmanager
+def _told_in_full() -> Iterator[None]:
+    """Add the problems of an error to its notes, which a traceback shows."""
+    try:
+        yield
+    except HarnessError as error:
+        for problem in error.problems:
+            error.add_note(f"- {problem}")
+        raise
+
+
 def _result(home: Path, run_id: str) -> Result:
     from sciharness.runtime.looking import view_of
     from sciharness.store.home import Home
@@ -66,7 +79,7 @@ def _result(home: Path, run_id: str) -> Result:
     return Result(home=home, view=view)
 
 
-@frozen
+@frozen(repr=False)
 class Result:
     """A run as it ended: the object that ``harness show --json`` prints, and its files.
 
@@ -74,7 +87,7 @@ class Result:
     """
 
     home: Path
-    view: Mapping[str, Any] = field(repr=False)  # Any: JSON values
+    view: Mapping[str, Any]  # Any: JSON values
 
     @property
     def run_id(self) -> str:
@@ -151,6 +164,9 @@ class Result:
             rows = prepare_inputs(Path(source), features, folder)
             output = predict(self._predictor(folder / "predictor"), rows, folder).path
             return read_predictions(output, text=card["task"] == "classification")
+
+    def __repr__(self) -> str:
+        return f"Result({self.run_id}, {self.status})"
 
     def _repr_html_(self) -> str:
         from sciharness.notebook import html_of  # only where somebody looks
