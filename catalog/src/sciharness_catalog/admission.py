@@ -16,7 +16,14 @@ from attrs import field, frozen
 
 from sciharness_catalog.approvals import Approval, approvals, distribution_of
 from sciharness_catalog.chain import check_head, create_tables, head
-from sciharness_catalog.decisions import Decision, Origin, decisions, newest_on, record
+from sciharness_catalog.decisions import (
+    Decision,
+    Origin,
+    decisions,
+    newest_on,
+    record,
+    standing_on,
+)
 from sciharness_catalog.distributions import InstalledPlugin
 from sciharness_catalog.errors import HarnessError, IntegrityError, NotAdmittedError
 from sciharness_catalog.refusals import refusal
@@ -33,6 +40,7 @@ __all__ = [
     "decisions",
     "head",
     "revoke",
+    "standing_on",
 ]
 
 State = Literal["admitted", "installed", "refused"]
@@ -144,6 +152,7 @@ def admission(
     newest = newest_on(conn, plugin.plugin_id)
     try:
         package = package or read_verified(plugin)
+        newest = standing_on(conn, package) or newest
         _check_owner(plugin.plugin_id, package.distribution, known)
     except HarnessError as error:
         origin = _origin(plugin.plugin_id, plugin.distribution, newest, known)

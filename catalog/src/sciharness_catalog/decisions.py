@@ -63,6 +63,25 @@ def newest_on(conn: sqlite3.Connection, plugin_id: str) -> Decision | None:
     return about[-1] if about else None
 
 
+def standing_on(conn: sqlite3.Connection, package: VerifiedPackage) -> Decision | None:
+    """Return the decision by which one of several versions of a generated plugin may load.
+
+    Versions of a generated plugin lie side by side: admitting one leaves the
+    others admitted, until the ID is revoked.
+
+    Raises:
+        IntegrityError: as :func:`decisions`.
+    """
+    for one in reversed(decisions(conn)):
+        if one.plugin_id != package.plugin_id:
+            continue
+        if one.action == "revoke" or one.origin != "generated":
+            return None
+        if one.admits(package):
+            return one
+    return None
+
+
 def record(conn: sqlite3.Connection, decision: Decision) -> chain.Head:
     """Append a decision and return the new head.
 

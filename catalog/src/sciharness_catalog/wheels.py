@@ -7,7 +7,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from sciharness_catalog.digest import implementation_digest
 from sciharness_catalog.errors import IntegrityError
@@ -18,11 +18,15 @@ from sciharness_catalog.record import parse_record
 
 @frozen
 class Wheel:
-    """A wheel's metadata and the bytes of its import packages, with their digest."""
+    """A wheel's metadata and the bytes of its import packages, with their digest.
+
+    ``members`` are all of its files, those outside the import packages too.
+    """
 
     metadata: Metadata
     digest: str
     files: dict[str, bytes]
+    members: dict[str, bytes] = field(factory=dict, repr=False)
 
 
 def read_wheel(path: Path) -> Wheel:
@@ -47,7 +51,7 @@ def read_wheel(path: Path) -> Wheel:
         where=where,
     )
     files = _payload(members, where)
-    return Wheel(metadata, implementation_digest(files, metadata), files)
+    return Wheel(metadata, implementation_digest(files, metadata), files, members)
 
 
 def digest_of_wheel(path: Path) -> str:

@@ -10,6 +10,8 @@ from attrs import field, frozen
 from sciharness.plugin import InputSpec, OutputSpec
 
 LEASED_KINDS = ("capability", "evaluator")
+# An installed predictor is leased too; no plugin may register one.
+PREDICTOR_KIND = "predictor"
 ROLE_KINDS = ("reasoner", "executor", "reviewer", "publisher")
 
 
@@ -45,7 +47,7 @@ class Operation:
     @property
     def leased(self) -> bool:
         """Whether a contract names it among its capabilities."""
-        return self.kind in LEASED_KINDS
+        return self.kind in (*LEASED_KINDS, PREDICTOR_KIND)
 
     @property
     def name(self) -> str:

@@ -35,6 +35,10 @@ NAMES = (
     "run.exported",
     "run.delivered",
     "run.released",
+    # In the order in which the installation of a generated plugin gets to them.
+    "install.staged",
+    "install.admitted",
+    "install.placed",
 )
 
 

@@ -22,7 +22,7 @@ from sciharness_publisher.generated import (
     payload,
     predictor_wheel,
 )
-from sciharness_publisher.wheels import WheelPlan, build_wheel
+from sciharness_publisher.wheels import WheelPlan, build_wheel, wheel_members
 
 BUILDER = f"urn:sciharness:publisher:{__version__}"
 PAYLOAD = "payload"
@@ -55,7 +55,10 @@ def publish(plugin_id: str, version: str, context: Context) -> Outcome:
     whole = predictor_wheel(plugin_id, number, files, inside.to_bytes(), card)
     wheel = build_wheel(whole)
     beside = said.of(
-        whole.file_name, hashlib.sha256(wheel).hexdigest(), _digest(whole, whole.files), whole.files
+        whole.file_name,
+        hashlib.sha256(wheel).hexdigest(),
+        _digest(whole, whole.files),
+        wheel_members(whole),
     )
     context.output(whole.file_name, "generated_plugin").write_bytes(wheel)
     name = f"{whole.file_name}.attestation.json"

@@ -49,6 +49,16 @@ def build_wheel(plan: WheelPlan) -> bytes:
 
     Nothing is compressed, since compressed bytes differ between zlib builds.
     """
+    members = wheel_members(plan)
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        for name in members:
+            _add(archive, name, members[name])
+    return sink.getvalue()
+
+
+def wheel_members(plan: WheelPlan) -> dict[str, bytes]:
+    """Return every file of the wheel by path, in the order in which it holds them."""
     info = f"{plan.stem}.dist-info"
     members = {
         **plan.files,
@@ -58,12 +68,8 @@ def build_wheel(plan: WheelPlan) -> bytes:
     if plan.entry_points:
         members[f"{info}/entry_points.txt"] = _entry_points(plan.entry_points)
     record = f"{info}/RECORD"
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted(members):
-            _add(archive, name, members[name])
-        _add(archive, record, _record(members, record))
-    return sink.getvalue()
+    ordered = {name: members[name] for name in sorted(members)}
+    return {**ordered, record: _record(members, record)}
 
 
 _WHEEL = b"""\

@@ -64,12 +64,9 @@ def install(
         return
     verb = "would install" if dry_run else "already installed" if done.already else "installed"
     click.echo(f"{verb}: {done.plugin_id} {done.version} {done.digest}")
-    say(f"independent binary review: {_reviewed(done.review)}")
-
-
-def _reviewed(review: object) -> str:
-    performed = isinstance(review, dict) and review["independent_binary_review_performed"]
-    return "performed" if performed else "not performed; digests are no safety verdict"
+    performed = str(done.review["independent_binary_review_performed"]).lower()
+    policy = done.review["policy"]
+    say(f"independent_binary_review_performed: {performed} ({policy}); digests are no verdict")
 
 
 @click.command(epilog="Example: harness plugin remove example.pendulum --yes")

@@ -12,16 +12,18 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.errors import IntegrityError, UsageError
+from sciharness.failpoints import reach
+from sciharness.generated.installed import BESIDE, check_installed
 from sciharness.generated.packages import GeneratedPackage, card_of, read_generated
 from sciharness.generated.predicting import smoke_prediction
 from sciharness.reviewing import ask_reviewers
+from sciharness.store._files import sync_folder
 from sciharness.store.home import Home
 from sciharness_catalog import admission as catalog
 from sciharness_catalog.distributions import InstalledPlugin, find_plugins
 from sciharness_catalog.verify import VerifiedPackage, read_verified
 
 FOLDER = "generated"
-BESIDE = "attestation.json"
 _TABLES = "sciharness-catalog-1"
 
 
@@ -64,6 +66,7 @@ def install(
     found = read_generated(wheel, attestation)
     said = found.statement
     card_of(found.predictor(), found.file_name)
+    _check_free(found)
     reviews = ask_reviewers(home, found.wheel.files, _facts(found))
     reviews.check()
     smoke_prediction(home, found.predictor())
@@ -98,40 +101,51 @@ def place_of(home: Home, plugin_id: str, version: str) -> Path:
 
 
 def _put(home: Home, found: GeneratedPackage, place: Path) -> bool:
-    """Put the files in place and admit them; return whether they were there already."""
+    """Admit the files and put them in place; return whether they were there already.
+
+    The decision comes first: a process that ends in between leaves nothing that
+    could be used or seen, and installing again goes on from there.
+    """
     home.ensure_tables(_TABLES, catalog.create_tables)
     place.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="install-", dir=home.temporary))
     try:
         _lay_out(found, staging / "site")
-        already = False
-        # One writer at a time decides; a row that says otherwise refuses the folder.
+        package = _verified(staging / "site", found.statement.plugin_id)[1]
+        reach("install.staged")
+        # One writer at a time decides; another attestation of this version is refused there.
         with home.writing() as tx:
             if place.exists():
                 _check_same(found, place)
-                already = True
-            else:
-                os.rename(staging / "site", place)
-            try:
-                catalog.admit(
-                    tx.connection,
-                    _verified(place, found.statement.plugin_id)[1],
-                    origin="generated",
-                    attestation=found.statement.sha256,
-                    at=home.now(),
-                )
-                tx.record_head("catalog", catalog.head(tx.connection).hash)
-            except BaseException:
-                if not already:
-                    shutil.rmtree(place, ignore_errors=True)
-                raise
+            catalog.admit(
+                tx.connection,
+                package,
+                origin="generated",
+                attestation=found.statement.sha256,
+                at=home.now(),
+            )
+            tx.record_head("catalog", catalog.head(tx.connection).hash)
+        reach("install.admitted")
+        return not _placed(staging / "site", place)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    return already
+
+
+def _placed(site: Path, place: Path) -> bool:
+    """Rename the folder to its place; return whether this process did, not another one."""
+    try:
+        os.rename(site, place)
+    except OSError:
+        if not place.exists():
+            raise
+        return False
+    sync_folder(place.parent)
+    reach("install.placed")
+    return True
 
 
 def _lay_out(found: GeneratedPackage, site: Path) -> None:
-    for name, data in found.members().items():
+    for name, data in found.wheel.members.items():
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
@@ -140,6 +154,19 @@ def _lay_out(found: GeneratedPackage, site: Path) -> None:
             stream.flush()
             os.fsync(stream.fileno())
     (site / BESIDE).write_bytes(found.beside)
+
+
+def _check_free(found: GeneratedPackage) -> None:
+    """Refuse an ID under which another distribution is installed in this Python."""
+    said = found.statement
+    others = {one.distribution for one in find_plugins() if one.plugin_id == said.plugin_id}
+    others -= {found.wheel.metadata.name}
+    if others:
+        raise IntegrityError(
+            f"the ID is taken by the distribution {', '.join(sorted(others))}",
+            where=said.plugin_id,
+            hint="Publish it under another ID.",
+        )
 
 
 def _check_same(found: GeneratedPackage, place: Path) -> None:
@@ -200,6 +227,8 @@ def load(home: Home, plugin_id: str, version: str | None = None) -> VerifiedPack
     said = catalog.admission(home.connection(), plugin, package)
     if said.error is not None:
         raise said.error
+    decision = catalog.standing_on(home.connection(), package)
+    check_installed(fit[-1], plugin_id, decision.attestation if decision is not None else "")
     return package
 
 

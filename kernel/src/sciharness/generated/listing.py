@@ -7,14 +7,17 @@ from typing import Any
 
 from attrs import frozen
 
-from sciharness.descriptors import Operation
-from sciharness.errors import DataError, HarnessError
+from sciharness.descriptors import PREDICTOR_KIND, Operation
+from sciharness.errors import DataError, HarnessError, UsageError
 from sciharness.generated.installing import installed_versions, load
 from sciharness.generated.packages import card_of, predictor_files
 from sciharness.plugin import InputSpec, OutputSpec
-from sciharness.plugins import PluginStatus
+from sciharness.plugins.records import Leasable, PluginStatus
 from sciharness.store.home import Home
 from sciharness.tables import check_table
+from sciharness.workers.load_set import LoadSet
+from sciharness_catalog.errors import DigestDiffersError, NotInstalledError
+from sciharness_catalog.pins import Pin
 
 OPERATION = "predict"
 
@@ -56,12 +59,46 @@ def _operation(plugin_id: str, card: dict[str, Any]) -> Operation:  # Any: JSON 
     return Operation(
         plugin_id=plugin_id,
         operation=OPERATION,
-        kind="predictor",
+        kind=PREDICTOR_KIND,
         summary=f"Predict {card['target']['name']} ({card['task']}).",
         group="execution and training",
         request_schema={"type": "object", "properties": {}},
-        inputs=(InputSpec("data", ("DATASET",)),),
+        inputs=(InputSpec("data", ("DATASET", "table")),),
         outputs=(OutputSpec("predictions.csv", "DATASET"),),
+    )
+
+
+def lease_generated(home: Home, plugin_id: str, operation: str, pin: Pin | None) -> Leasable:
+    """Return the operation of an installed generated plugin, of exactly ``pin`` if one is given.
+
+    Raises:
+        NotInstalledError: it has no such operation.
+        UsageError, IntegrityError: the version is not installed, or no longer what was admitted.
+    """
+    if operation != OPERATION:
+        raise NotInstalledError(
+            f"offers no operation {operation!r}",
+            where=plugin_id,
+            hint=f"It offers {plugin_id}.{OPERATION}.",
+        )
+    try:
+        package = load(home, plugin_id, pin.version if pin is not None else None)
+    except UsageError as fault:
+        raise NotInstalledError(fault.message, where=fault.where, hint=fault.hint) from fault
+    if pin is not None and pin.digest != package.digest:
+        raise DigestDiffersError(
+            f"digest differs: pinned {pin.digest[:12]}…, installed {package.digest[:12]}…",
+            where=f"{plugin_id} {package.version}",
+            hint="Install the package that the run was made with.",
+        )
+    card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
+    return Leasable(
+        operation=_operation(plugin_id, card),
+        pin=Pin(plugin_id, package.version, OPERATION, package.digest),
+        origin="generated",
+        trusted_metrics=frozenset(),
+        trusted_labels=False,
+        load=lambda: LoadSet(package),
     )
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,8 @@ from sciharness_catalog.wheels import Wheel, read_wheel
 
 GROUP = "sciharness.plugins"
 STATEMENT = "attestation.json"
+PAYLOAD = "payload"
+_LONGEST_ID = 100
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 PREDICTOR = ("model.json", "inference.py", "model_card.json")
 
@@ -42,11 +42,6 @@ class GeneratedPackage:
     def predictor(self) -> dict[str, bytes]:
         """Return the predictor's files by name."""
         return predictor_files(self.wheel.files, self.package)
-
-    def members(self) -> dict[str, bytes]:
-        """Return every member of the wheel by path."""
-        with zipfile.ZipFile(io.BytesIO(self.content)) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
 
 
 def predictor_files(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
@@ -92,7 +87,7 @@ def read_generated(wheel: Path, attestation: Path | None = None) -> GeneratedPac
 
 def _compare(found: GeneratedPackage) -> None:
     said, wheel = found.statement, found.wheel
-    if not _ID.fullmatch(said.plugin_id):
+    if len(said.plugin_id) > _LONGEST_ID or not _ID.fullmatch(said.plugin_id):
         raise IntegrityError(f"{said.plugin_id[:80]!r} is no plugin ID", where=found.file_name)
     held: dict[str, object] = {
         "subject": found.file_name,
@@ -109,13 +104,32 @@ def _compare(found: GeneratedPackage) -> None:
         "plugin ID": [said.plugin_id],
     }
     held.update(
-        {f"file {name}": hashlib.sha256(data).hexdigest() for name, data in wheel.files.items()}
+        {f"file {name}": hashlib.sha256(data).hexdigest() for name, data in wheel.members.items()}
     )
     stated.update({f"file {name}": digest for name, digest in said.files.items()})
+    for source in said.sources:
+        part = wheel.files.get(f"{said.plugin_id.replace('.', '_')}/{source.name}")
+        if part is not None:  # the evaluation is a source and no part
+            held[f"source {source.name}"] = _sha256(part)
+            stated[f"source {source.name}"] = source.sha256
     differing = [item for item in sorted({*held, *stated}) if held.get(item) != stated.get(item)]
     if differing:
         raise _differs(found.file_name, differing)
+    _check_paths(found)
     _compare_inside(found)
+
+
+def _check_paths(found: GeneratedPackage) -> None:
+    """Refuse members elsewhere than in the one import package that the ID stands for."""
+    package = found.statement.plugin_id.replace(".", "_")
+    if found.package != package:
+        raise IntegrityError(
+            f"expected the import package {package}, found {found.package}", where=found.file_name
+        )
+    info = f"{found.wheel.metadata.name.replace('-', '_')}-{found.wheel.metadata.version}.dist-info"
+    for path in found.wheel.members:
+        if path.partition("/")[0] not in (package, info):
+            raise IntegrityError(f"{path!r} is outside the package", where=found.file_name)
 
 
 def _compare_inside(found: GeneratedPackage) -> None:
@@ -133,10 +147,20 @@ def _compare_inside(found: GeneratedPackage) -> None:
         "metrics": (dict(inside.metrics), dict(found.statement.metrics)),
         "plugin ID": (inside.plugin_id, found.statement.plugin_id),
         "version": (inside.version, found.statement.version),
+        "subject": (inside.subject, PAYLOAD),
+        "operation": (inside.operation, found.statement.operation),
+        "protocol": (inside.protocol, found.statement.protocol),
+        "builder": (inside.builder, found.statement.builder),
+        "implementation digest": (inside.implementation_digest, digest),
+        "files": (dict(inside.files), {name: _sha256(data) for name, data in bare.items()}),
     }
     differing = [name for name, (one, other) in pairs.items() if one != other]
     if differing:
         raise _differs(f"{found.file_name}/{path}", differing)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _differs(where: str, items: list[str]) -> IntegrityError:

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from sciharness.errors import DataError, UsageError
 from sciharness.generated.packages import PREDICTOR, card_of, read_generated
+from sciharness.runtime.inference import RowsRefusedError
 from sciharness.runtime.inference import predict as run_predictor
 from sciharness.store.home import Home
 from sciharness.tables import prepare_inputs
@@ -47,7 +48,9 @@ def predict(home: Home, source: str, table: Path, out: Path, *, threads: int = 1
         raise DataError("there is no such file", where=str(table))
     with scratch(home) as folder:
         rows, notes = strict_rows(table.resolve(), card, folder)
-        output = run_predictor(lay_out(files, folder / "predictor"), rows, folder, threads=threads)
+        predictor = lay_out(files, folder / "predictor")
+        with refusals(table.name):
+            output = run_predictor(predictor, rows, folder, threads=threads)
         _deliver(output.path, out)
     return Prediction(source, out, tuple(notes))
 
@@ -88,24 +91,42 @@ def scratch(home: Home) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def strict_rows(table: Path, card: Card, folder: Path) -> tuple[Path, list[str]]:
+@contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """Make a predictor's refusal of a table one of the table ``name``.
+
+    Raises:
+        DataError: the predictor refused the table.
+    """
+    try:
+        yield
+    except RowsRefusedError as fault:
+        said = fault.message.removeprefix("inference.py: ")
+        raise DataError(said, where=name, hint="Correct the table, then predict again.") from fault
+
+
+def strict_rows(table: Path, card: Card, folder: Path, name: str = "") -> tuple[Path, list[str]]:
     """Return a table as the predictor reads it: itself, if its header fits, else converted.
 
     Raises:
         DataError: a column of the card is missing; the hint names the columns there are.
     """
+    name = name or table.name
     features = [column["name"] for column in card["columns"]]
-    header = strict_header(table)
+    header = None if name.lower().endswith(".parquet") else strict_header(table)
     if header is None:
-        converted = prepare_inputs(table, features, folder, table.name)
-        return converted, [f"{table.name} was converted to strict CSV first"]
+        converted = prepare_inputs(table, features, folder, name)
+        return converted, [f"{name} was converted to strict CSV first"]
     missing = [name for name in features if name not in header]
     if missing:
         raise DataError(
             f"missing columns: {', '.join(missing)}",
-            where=str(table),
+            where=name,
             hint=f"The predictor needs {', '.join(features)}; found {', '.join(header)}.",
         )
+    with table.open("rb") as stream:
+        if not (stream.readline(), stream.read(1))[1]:
+            raise DataError("there are no rows below the header", where=name)
     extra = [name for name in header if name not in features and name != "sample_id"]
     return table, [f"not used: {', '.join(extra)}"] if extra else []
 

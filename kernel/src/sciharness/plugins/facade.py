@@ -68,6 +68,10 @@ class Plugins:
         Raises:
             NotInstalledError: no distribution claims the ID.
         """
+        if self._generated(plugin_id):
+            from sciharness.generated.listing import generated_plugins  # it needs this package
+
+            return next(one for one in generated_plugins(self.home) if one.id == plugin_id)
         return self._status(find_plugin(plugin_id, known=self._known))
 
     def lease(self, name: str, pin: Pin | None = None) -> Leasable:
@@ -79,6 +83,11 @@ class Plugins:
             EditableError, TwoClaimantsError, IntegrityError: it may not load.
             PluginError: it may load, but it does not.
         """
+        plugin_id, _, operation = name.rpartition(".")
+        if plugin_id and self._generated(plugin_id):
+            from sciharness.generated.listing import lease_generated  # it needs this package
+
+            return lease_generated(self.home, plugin_id, operation, pin)
         return self._leasable(name, LEASED_KINDS, pin)
 
     def role(self, kind: str, name: str, pin: Pin | None = None) -> Leasable:
@@ -102,6 +111,11 @@ class Plugins:
             if one.action == "admit"
             for name in cache.offered(self._kept, plugin_id, one.digest, kind)
         )
+
+    def _generated(self, plugin_id: str) -> bool:
+        """Whether a generated plugin of that ID lies below the home."""
+        place = self.home.plugins / "generated" / plugin_id
+        return "/" not in plugin_id and place.is_dir() and any(place.iterdir())
 
     def _leasable(self, name: str, kinds: tuple[str, ...], pin: Pin | None) -> Leasable:
         plugin_id, _, wanted = name.rpartition(".")

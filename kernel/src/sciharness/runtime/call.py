@@ -26,6 +26,7 @@ from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime.execute import canonical
 from sciharness.runtime.inference import predict
 from sciharness.runtime.inputs import PREDICTOR_FILES
+from sciharness.runtime.jobs import run_job
 from sciharness.store.home import Home
 from sciharness.tables import check_table, prepare_labelled, split_labels
 from sciharness.workers.pool import Job, JobResult, Produced, Workers
@@ -141,7 +142,7 @@ def run_once(
         fresh=True,
     )
     with Workers(scratch / "pool", hidden=(home.path,)) as pool:
-        return canonical(pool.run(job, on_event, cancelled))
+        return canonical(run_job(pool, job, on_event, cancelled))
 
 
 def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:

@@ -18,6 +18,7 @@ from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.deliverables import fault_of
 from sciharness.runtime.hearing import Hearing
 from sciharness.runtime.inputs import clean, input_digests
+from sciharness.runtime.jobs import run_job
 from sciharness.runtime.records import VERIFICATION, ActionRecord, to_plain
 from sciharness.runtime.session import Session
 from sciharness.runtime.settlement import usage_of
@@ -161,7 +162,7 @@ def work(session: Session, record: ActionRecord, job: Job) -> tuple[JobResult, d
     Raises:
         ActionFailed: with the usage of the failed attempt in ``usage``.
     """
-    given = session.pool.run(job, Hearing(session, record), session.cancelled)
+    given = run_job(session.pool, job, Hearing(session, record), session.cancelled)
     result = without_faults(canonical(given))
     reach("action.worked", record.index)
     seconds = session.meter.take()

@@ -16,6 +16,13 @@ from sciharness.workers.failures import ActionFailed
 INFERENCE_SECONDS = 600.0
 
 
+_REFUSED = 3  # what inference.py of file-predictor-v1 ends with when the table is at fault
+
+
+class RowsRefusedError(ActionFailed):
+    """The predictor refused the table: a column, a row or a value in it."""
+
+
 @frozen
 class Predicted:
     """The OUTPUT file of a predictor and what making it has cost."""
@@ -31,6 +38,7 @@ def predict(
     workspace: Path,
     *,
     threads: int = 1,
+    seconds: float = INFERENCE_SECONDS,
     start: Starter = as_it_is,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Predicted:
@@ -55,7 +63,7 @@ def predict(
             purpose="inference",
             argv=(sys.executable, "-I", "-B", str(predictor / "inference.py"), *arguments),
             environment=child_environment(workspace, threads),
-            wall_seconds=INFERENCE_SECONDS,
+            wall_seconds=seconds,
             memory_bytes=Limits().memory_bytes,
             threads=threads,
         )
@@ -70,6 +78,10 @@ def predict(
     )
     if result.failure is not None or result.returncode != 0:
         tail = result.stderr.decode("utf-8", "replace").strip().splitlines()[-5:]
+        if result.failure is None and result.returncode == _REFUSED and tail:
+            raise RowsRefusedError(
+                tail[-1], reason="error", detail="\n".join(tail), cpu_seconds=result.cpu_seconds
+            )
         raise ActionFailed(
             f"inference.py ended with {result.failure or f'exit code {result.returncode}'}: "
             + (tail[-1] if tail else "no message"),

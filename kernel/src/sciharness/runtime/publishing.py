@@ -265,7 +265,7 @@ def compare(state: RunState, wheel: Path, statement: Attestation) -> None:
         "contract": state.contract_digest,
         "metrics": trusted,
     }
-    for name, data in found.files.items():
+    for name, data in found.members.items():
         held[f"file {name}"] = hashlib.sha256(data).hexdigest()
     expected.update({f"file {name}": value for name, value in statement.files.items()})
     for source in statement.sources:

@@ -1,0 +1,102 @@
+"""An installed predictor as a capability of a later contract, and of `call`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, Any]]
+
+CONTRACT = """\
+schema: research-contract-v1
+title: A tool at work
+goal: Predict the rows of a table by an installed predictor.
+inputs: [{name: rows, path: rows.csv, role: table}]
+capabilities: [example.line.predict]
+acceptance: [{metric: task_completion, op: ">=", value: 1}]
+workflow: {required_artifacts: [DATASET]}
+holdout: none
+steps: [{id: p, use: example.line.predict, inputs: {data: rows}}]
+"""
+
+
+def write(folder: Path) -> Path:
+    """Write rows in a dialect of their own and the contract beside them."""
+    folder.mkdir()
+    (folder / "rows.csv").write_text("b;a\n2,0;1,5\n1,5;4,0\n")
+    (folder / "contract.yaml").write_text(CONTRACT)
+    return folder / "contract.yaml"
+
+
+def predictions(path: Path) -> list[float]:
+    """Return what was predicted."""
+    with path.open() as stream:
+        return [float(row["prediction"]) for row in csv.DictReader(stream)]
+
+
+def test_a_contract_names_an_installed_predictor(home: Path, tmp_path: Path, process: Run) -> None:
+    code, view = process(home, "run", write(tmp_path / "work"), "--json")
+
+    assert (code, view["status"]) == (0, "succeeded"), view
+    made = next(item for item in view["artifacts"] if item["name"] == "predictions.csv")
+    assert made["type"] == "DATASET"
+    # The law is 3 a - b; noise 0.01 on 48 rows leaves constants within about 0.01.
+    assert predictions(Path(made["path"])) == pytest.approx([2.5, 10.5], abs=0.05)
+
+
+def test_check_pins_the_predictor_by_its_digest(home: Path, tmp_path: Path, run: Run) -> None:
+    listed = run(home, "plugin", "list", "--json")[1]["plugins"]
+    digest = next(entry["digest"] for entry in listed if entry["id"] == "example.line")
+
+    code, said = run(home, "check", write(tmp_path / "work"), "--json")
+
+    assert (code, said["pins"]) == (0, [f"example.line 0.1.0 predict {digest}"])
+
+
+def test_a_changed_predictor_is_refused_before_it_runs(
+    home: Path, tmp_path: Path, run: Run
+) -> None:
+    source = home / "plugins/generated/example.line/0.1.0/example_line/inference.py"
+    source.write_bytes(source.read_bytes() + b"\n")
+
+    code, said = run(home, "check", write(tmp_path / "work"), "--json")
+
+    assert code == 7
+    assert "example.line" in json.dumps(said)
+
+
+def test_a_predictor_that_is_not_installed_is_named(tmp_path: Path, run: Run) -> None:
+    code, said = run(tmp_path / "home", "check", write(tmp_path / "work"), "--json")
+
+    assert code == 3
+    assert any("example.line" in json.dumps(problem) for problem in said["problems"])
+
+
+def test_a_table_without_a_column_fails_the_step_and_names_it(
+    home: Path, tmp_path: Path, process: Run
+) -> None:
+    contract = write(tmp_path / "work")
+    (tmp_path / "work/rows.csv").write_text("a,c\n1.5,2.0\n")
+
+    code, view = process(home, "run", contract, "--json")
+
+    assert code == 1
+    _, shown = process(home, "events", view["run_id"])
+    assert "missing columns: b" in str(shown)
+
+
+def test_call_predicts_outside_any_run(home: Path, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1.5,2.0\n")
+    data = f"data={tmp_path / 'rows.csv'}"
+
+    code, said = run(
+        home, "call", "example.line.predict", "--input", data, "--out", tmp_path / "out", "--json"
+    )
+
+    assert code == 0, said
+    assert predictions(tmp_path / "out/predictions.csv") == pytest.approx([2.5], abs=0.05)

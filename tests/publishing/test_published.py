@@ -1,0 +1,112 @@
+"""What an accepted run publishes: a wheel, its statement, an export others can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciharness_catalog.attestation import Attestation
+
+Run = Callable[..., tuple[int, Any]]
+
+
+def test_the_export_holds_a_wheel_bound_by_the_publish_event(published: Path) -> None:
+    export = published.parent.parent
+    wheel = next(published.glob("*.whl"))
+    said = Attestation.parse(next(published.glob("*.attestation.json")).read_bytes())
+
+    assert "PackagePublished" in (export / "events.jsonl").read_text()
+    assert said.subject == wheel.name
+    assert {source.type for source in said.sources} >= {
+        "model",
+        "inference.source.python",
+        "model_card",
+        "predictor.evaluation",
+    }
+
+
+def test_the_record_says_that_nobody_looked_into_the_package(published: Path) -> None:
+    state = json.loads((published.parent.parent / "state.json").read_text())
+
+    review = state["packages"][0]["review"]
+
+    assert review["independent_binary_review_performed"] is False
+    assert review["policy"] == "permissive_deferred"
+
+
+def test_a_package_published_elsewhere_is_the_same_byte_for_byte(
+    published: Path, empty: Path, tmp_path: Path, process: Run, contract: Callable[..., Path]
+) -> None:
+    other = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    before = os.umask(0o077)
+    try:
+        _, view = process(empty, "run", contract(tmp_path / "w"), "--json", **other)
+    finally:
+        os.umask(before)
+
+    again = Path(view["export"]) / "artifacts" / "predictor_plugin"
+    for path in published.iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes()
+
+
+def test_without_the_switch_nothing_is_published(
+    empty: Path, tmp_path: Path, run: Run, contract: Callable[..., Path]
+) -> None:
+    code, said = run(empty, "check", contract(tmp_path, "false"), "--json")
+
+    assert code == 3
+    assert any("publish_plugins" in json.dumps(problem) for problem in said["problems"])
+
+
+def test_the_wheel_works_without_sciharness(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    script = (
+        "import sys, example_line\n"
+        "assert 'sciharness' not in sys.modules\n"
+        "print(example_line.predict({'a': [1.5], 'b': [2.0]})[0]['prediction'])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    # The law is 3 a - b; noise 0.01 on 48 rows leaves constants within about 0.01.
+    assert float(done.stdout) == pytest.approx(2.5, abs=0.05)
+
+
+def test_a_minimal_example_runs_from_the_unpacked_export(published: Path, tmp_path: Path) -> None:
+    shutil.copytree(published.parent / "fit", tmp_path / "fit")
+
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "fit/minimal_example.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith("sample_id,prediction")
+
+
+def test_archives_read_the_export_as_a_crate(published: Path) -> None:
+    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed")
+
+    crate = rocrate.ROCrate(str(published.parent.parent))
+
+    named = {entity.id for entity in crate.data_entities}
+    assert "report.md" in named
+    assert any(name.endswith(".whl") for name in named)
