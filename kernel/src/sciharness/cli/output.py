@@ -53,10 +53,13 @@ def report_failure(fault: Exception, *, as_json: bool) -> int:
     """Print whatever ended a command and return its exit code."""
     if not isinstance(fault, HarnessError):
         fault = _internal(fault)
-    if as_json:
-        print_error(fault)
-    else:
-        say_error(fault)
+    try:
+        if as_json:
+            print_error(fault)
+            return fault.exit_code
+    except OSError:  # standard output cannot be written: say it on the other one
+        pass
+    say_error(fault)
     return fault.exit_code
 
 
