@@ -182,7 +182,7 @@ def rewrite(wheel: Path, how: str) -> None:
 
 
 def test_every_change_of_an_installed_file_is_noticed(home: Path) -> None:
-    from sciharness.generated.installing import load
+    from sciharness.generated.installed import load
     from sciharness.store.home import Home
 
     place = home / "plugins/generated/example.line/0.1.0"

@@ -80,7 +80,7 @@ def remove(
 ) -> None:
     """Remove a generated plugin; results that used it stay readable."""
     from sciharness.errors import UsageError
-    from sciharness.generated.installing import installed_versions
+    from sciharness.generated.installed import installed_versions
     from sciharness.generated.installing import remove as remove_plugin
 
     with opened(ctx) as home:

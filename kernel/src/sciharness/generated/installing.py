@@ -13,18 +13,20 @@ from attrs import frozen
 
 from sciharness.errors import IntegrityError, UsageError
 from sciharness.failpoints import reach
-from sciharness.generated.installed import BESIDE, check_installed
+from sciharness.generated.installed import (
+    BESIDE,
+    TABLES,
+    installed_versions,
+    place_of,
+    verified,
+)
 from sciharness.generated.packages import GeneratedPackage, card_of, read_generated
 from sciharness.generated.predicting import smoke_prediction
 from sciharness.reviewing import ask_reviewers
 from sciharness.store._files import sync_folder
 from sciharness.store.home import Home
 from sciharness_catalog import admission as catalog
-from sciharness_catalog.distributions import InstalledPlugin, find_plugins
-from sciharness_catalog.verify import VerifiedPackage, read_verified
-
-FOLDER = "generated"
-_TABLES = "sciharness-catalog-1"
+from sciharness_catalog.distributions import find_plugins
 
 
 @frozen
@@ -95,23 +97,18 @@ def _facts(found: GeneratedPackage) -> dict[str, Any]:  # Any: JSON values
     }
 
 
-def place_of(home: Home, plugin_id: str, version: str) -> Path:
-    """Return the folder of an installed generated plugin."""
-    return home.plugins / FOLDER / plugin_id / version
-
-
 def _put(home: Home, found: GeneratedPackage, place: Path) -> bool:
     """Admit the files and put them in place; return whether they were there already.
 
     The decision comes first: a process that ends in between leaves nothing that
     could be used or seen, and installing again goes on from there.
     """
-    home.ensure_tables(_TABLES, catalog.create_tables)
+    home.ensure_tables(TABLES, catalog.create_tables)
     place.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="install-", dir=home.temporary))
     try:
         _lay_out(found, staging / "site")
-        package = _verified(staging / "site", found.statement.plugin_id)[1]
+        package = verified(staging / "site", found.statement.plugin_id)[1]
         reach("install.staged")
         # One writer at a time decides; another attestation of this version is refused there.
         with home.writing() as tx:
@@ -177,59 +174,6 @@ def _check_same(found: GeneratedPackage, place: Path) -> None:
             where=found.statement.plugin_id,
             hint="Publish it under a new version.",
         )
-
-
-def _verified(place: Path, plugin_id: str) -> tuple[InstalledPlugin, VerifiedPackage]:
-    for plugin in find_plugins([place]):
-        if plugin.plugin_id == plugin_id:
-            return plugin, read_verified(plugin)
-    raise IntegrityError("is not what was installed", where=f"{plugin_id} {place.name}")
-
-
-def installed_versions(home: Home) -> dict[str, list[Path]]:
-    """Return the folders of installed generated plugins by ID, oldest version first."""
-    from packaging.version import InvalidVersion, Version
-
-    def rank(place: Path) -> tuple[int, Any]:  # Any: a version or its text
-        try:
-            return (1, Version(place.name))
-        except InvalidVersion:
-            return (0, place.name)
-
-    root = home.plugins / FOLDER
-    if not root.is_dir():
-        return {}
-    found = {
-        entry.name: sorted((one for one in entry.iterdir() if one.is_dir()), key=rank)
-        for entry in sorted(root.iterdir())
-        if entry.is_dir()
-    }
-    return {name: places for name, places in found.items() if places}
-
-
-def load(home: Home, plugin_id: str, version: str | None = None) -> VerifiedPackage:
-    """Return the verified bytes of an installed generated plugin, the newest version by default.
-
-    Raises:
-        UsageError: it is not installed.
-        IntegrityError: a byte differs from what was admitted, naming the file or digest.
-    """
-    places = installed_versions(home).get(plugin_id, [])
-    fit = [place for place in places if version in (None, place.name)]
-    if not fit:
-        raise UsageError(
-            "no such generated plugin is installed",
-            where=plugin_id if version is None else f"{plugin_id} {version}",
-            hint="Install it with `harness plugin install WHEEL`; see `harness plugin list`.",
-        )
-    home.ensure_tables(_TABLES, catalog.create_tables)
-    plugin, package = _verified(fit[-1], plugin_id)
-    said = catalog.admission(home.connection(), plugin, package)
-    if said.error is not None:
-        raise said.error
-    decision = catalog.standing_on(home.connection(), package)
-    check_installed(fit[-1], plugin_id, decision.attestation if decision is not None else "")
-    return package
 
 
 def remove(home: Home, plugin_id: str, version: str | None = None) -> list[str]:

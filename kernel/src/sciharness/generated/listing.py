@@ -9,7 +9,7 @@ from attrs import frozen
 
 from sciharness.descriptors import PREDICTOR_KIND, Operation
 from sciharness.errors import DataError, HarnessError, UsageError
-from sciharness.generated.installing import installed_versions, load
+from sciharness.generated.installed import installed_versions, load
 from sciharness.generated.packages import card_of, predictor_files
 from sciharness.plugin import InputSpec, OutputSpec
 from sciharness.plugins.records import Leasable, PluginStatus

@@ -18,7 +18,6 @@ from sciharness.generated.packages import PREDICTOR, card_of, read_generated
 from sciharness.runtime.inference import RowsRefusedError
 from sciharness.runtime.inference import predict as run_predictor
 from sciharness.store.home import Home
-from sciharness.tables import prepare_inputs
 
 Card = dict[str, Any]  # Any: JSON values
 
@@ -65,7 +64,7 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
         if missing:
             raise DataError(f"has no {missing[0]}", where=source)
         return {name: (path / name).read_bytes() for name in PREDICTOR}
-    from sciharness.generated.installing import load
+    from sciharness.generated.installed import load
     from sciharness.generated.packages import predictor_files
 
     plugin_id, _, version = source.partition("==")
@@ -115,6 +114,8 @@ def strict_rows(table: Path, card: Card, folder: Path, name: str = "") -> tuple[
     features = [column["name"] for column in card["columns"]]
     header = None if name.lower().endswith(".parquet") else strict_header(table)
     if header is None:
+        from sciharness.tables import prepare_inputs  # most tables are strict
+
         converted = prepare_inputs(table, features, folder, name)
         return converted, [f"{name} was converted to strict CSV first"]
     missing = [name for name in features if name not in header]
