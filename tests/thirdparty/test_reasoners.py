@@ -265,3 +265,17 @@ def test_a_reasoner_is_no_capability(harness: Any) -> None:
     (problem, *_) = harness.review("c.yaml").problems
 
     assert "is a reasoner, not a capability" in str(problem)
+
+
+def test_an_evaluator_that_is_not_trusted_here_sees_no_final_label(harness: Any) -> None:
+    judge = {"use": "toy.judge", "inputs": {"predictor": "fit", "data": "data"}}
+    harness.contract(
+        capabilities=["toy.fit", "toy.judge"],
+        acceptance=[{"metric": "relative_rmse", "op": "<=", "value": 1}],
+        reasoner=scripted(FIT, judge),
+    )
+
+    run = harness("run", "c.yaml", "--json").json
+
+    assert {one["source"] for one in run["metrics"]} == {"reported"}
+    assert harness.events("HoldoutQueried") == []
