@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sciharness.cli import generated
+from sciharness.cli import authors, generated
 from sciharness.cli.common import as_json, opened
 from sciharness.cli.output import print_json, say
 
@@ -205,3 +205,5 @@ def verify(ctx: click.Context, plugin_id: str | None, json_output: bool) -> int:
 plugin.add_command(generated.install)
 plugin.add_command(generated.match)
 plugin.add_command(generated.remove)
+plugin.add_command(authors.new_plugin)
+plugin.add_command(authors.check_plugin)

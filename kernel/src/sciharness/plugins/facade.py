@@ -74,6 +74,14 @@ class Plugins:
             return next(one for one in generated_plugins(self.home) if one.id == plugin_id)
         return self._status(find_plugin(plugin_id, known=self._known))
 
+    def admitted(self, plugin_id: str) -> InstalledPlugin:
+        """Return an installed plugin that may load.
+
+        Raises:
+            As :meth:`lease`, but for the last two.
+        """
+        return lease(self.home.connection(), plugin_id, known=self._known).plugin
+
     def lease(self, name: str, pin: Pin | None = None) -> Leasable:
         """Return the capability ``plugin_id.operation``, of exactly ``pin`` if one is given.
 
