@@ -142,6 +142,6 @@ def published_seconds(folder: Path) -> float:
     log = next(folder.glob("home/exports/*/events.jsonl"))
     times = {}
     for line in log.read_text().splitlines():
-        row = json.loads(line)
+        row = json.loads(line)["event"]
         times[row["kind"]] = datetime.fromisoformat(row["time"])
     return (times["PackagePublished"] - times["RunFinished"]).total_seconds()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -110,3 +111,58 @@ def test_archives_read_the_export_as_a_crate(published: Path) -> None:
     named = {entity.id for entity in crate.data_entities}
     assert "report.md" in named
     assert any(name.endswith(".whl") for name in named)
+
+
+def test_the_summary_of_the_run_says_that_nobody_looked(published: Path, run: Run) -> None:
+    export = published.parent.parent
+
+    _, said = run(export.parent.parent, "show", export.name)
+
+    assert "published: example.line 0.1.0" in said
+    assert "independent_binary_review_performed: false (permissive_deferred)" in said
+
+
+def test_an_export_verifies_with_its_package(published: Path, tmp_path: Path, run: Run) -> None:
+    code, _ = run(tmp_path / "home", "verify", published.parent.parent)
+
+    assert code == 0
+
+
+@pytest.mark.parametrize("part", ["wheel", "statement"])
+def test_an_export_whose_package_and_attestation_disagree_does_not_verify(
+    published: Path, tmp_path: Path, run: Run, forge: Callable[..., Path], part: str
+) -> None:
+    """The manifest and the record are made to fit, so that only the package itself is wrong."""
+    export = tmp_path / "export"
+    shutil.copytree(published.parent.parent, export)
+    wheel = next((export / "artifacts/predictor_plugin").glob("*.whl"))
+    other = forge(wheel, tmp_path / "other", changed={"usage_guide.md": b"# Another\n"})
+    named = wheel.name if part == "wheel" else f"{wheel.name}.attestation.json"
+
+    said = disagreements(export, wheel.parent / named, (other.parent / named).read_bytes())
+
+    assert any("a wheel that fits its attestation" in text for text in said)
+
+
+def disagreements(export: Path, path: Path, content: bytes) -> list[str]:
+    """Return what verifying says of an export in which one file was replaced everywhere."""
+    from attrs import evolve
+
+    from sciharness.errors import IntegrityError
+    from sciharness.export.manifest import MANIFEST, Manifest
+    from sciharness.export.verify import verify_export
+    from sciharness.store._files import Blob
+
+    path.write_bytes(content)
+    manifest = Manifest.from_bytes((export / MANIFEST).read_bytes())
+    name = path.relative_to(export).as_posix()
+    blob = Blob(hashlib.sha256(content).hexdigest(), len(content))
+    listed = tuple(
+        evolve(one, sha256=blob.sha256, size=blob.size) if one.path == name else one
+        for one in manifest.artifacts
+    )
+    changed = evolve(manifest, files={**manifest.files, name: blob}, artifacts=listed)
+    (export / MANIFEST).write_bytes(changed.to_bytes())
+    with pytest.raises(IntegrityError) as refusal:
+        verify_export(export)
+    return [str(problem) for problem in refusal.value.problems]

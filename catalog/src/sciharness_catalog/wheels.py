@@ -37,9 +37,13 @@ def read_wheel(path: Path) -> Wheel:
             link, has an unsafe name or is there twice, or ``RECORD`` and the
             members differ.
     """
-    where = path.name
+    return parse_wheel(path.read_bytes(), where=path.name)
+
+
+def parse_wheel(content: bytes, *, where: str) -> Wheel:
+    """Return what the wheel in ``content`` would install; errors as for :func:`read_wheel`."""
     try:
-        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, where)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise IntegrityError(f"not a readable wheel: {error}", where=where) from error

@@ -55,9 +55,18 @@ def describe(view: View, formulas: View | None = None) -> str:
     ]
     if used:
         lines.append("budget: " + ", ".join(used))
+    lines += [_package(item) for item in view.get("packages", [])]
     if view.get("export"):
         lines.append(f"export: {view['export']}")
     return "\n".join(lines)
+
+
+def _package(item: View) -> str:
+    performed = str(item["review"]["independent_binary_review_performed"]).lower()
+    return (
+        f"published: {item['plugin_id']} {item['version']},"
+        f" independent_binary_review_performed: {performed} ({item['review']['policy']})"
+    )
 
 
 def _status(view: View) -> str:

@@ -24,9 +24,13 @@ from sciharness.export.manifest import (
 from sciharness.problems import Problem
 from sciharness.store._files import Blob
 from sciharness.store.chain import MAX_RECORD, ChainError, Head, Row, row_of, verify_rows
+from sciharness_catalog.attestation import MAX_BYTES
 
 _LONGEST_LINE = MAX_RECORD + 256
 _MAX_STATE = 64 * 1024 * 1024
+_MAX_WHEEL = 512 * 1024 * 1024
+_WHEEL = "generated_plugin"
+_BESIDE = ".attestation.json"
 _SHOWN = 50
 
 
@@ -117,6 +121,7 @@ class _Check:
             self._digest(name, self.manifest.files[name])
         self._chain(EVENTS in found)
         self._artifacts()
+        self._packages(found)
         self._state(STATE in found)
 
     def _add(self, file: str, found: str, expected: str = "", line: int | None = None) -> None:
@@ -181,6 +186,29 @@ class _Check:
                 self._add(artifact.path, f"{name} {found}", f"{expected}, as the event says")
         if self.manifest.files.get(artifact.path) != Blob(artifact.sha256, artifact.size):
             self._add(artifact.path, "another file", "the bytes of the artifact")
+
+    def _packages(self, present: Iterable[str]) -> None:
+        """Compare each published wheel with its attestation, item by item."""
+        for artifact in self.manifest.artifacts:
+            if artifact.type != _WHEEL or artifact.path not in present:
+                continue
+            beside = f"{artifact.path}{_BESIDE}"
+            if beside not in present:
+                self._add(artifact.path, "no attestation", f"{artifact.name}{_BESIDE} beside it")
+                continue
+            self._package(artifact, beside)
+
+    def _package(self, artifact: ExportedArtifact, beside: str) -> None:
+        from sciharness.generated.packages import parse_generated  # few exports hold a package
+
+        try:
+            parse_generated(
+                artifact.name,
+                _bounded(self.source.read(artifact.path), _MAX_WHEEL),
+                _bounded(self.source.read(beside), MAX_BYTES),
+            )
+        except (IntegrityError, ValueError, OSError) as error:
+            self._add(artifact.path, str(error), "a wheel that fits its attestation")
 
     def _state(self, present: bool) -> None:
         if not present:

@@ -14,7 +14,7 @@ from attrs import frozen
 from sciharness.errors import DataError, IntegrityError
 from sciharness_catalog.attestation import Attestation
 from sciharness_catalog.digest import implementation_digest
-from sciharness_catalog.wheels import Wheel, read_wheel
+from sciharness_catalog.wheels import Wheel, parse_wheel
 
 GROUP = "sciharness.plugins"
 STATEMENT = "attestation.json"
@@ -76,11 +76,18 @@ def read_generated(wheel: Path, attestation: Path | None = None) -> GeneratedPac
                 where=str(path),
                 hint="A published wheel comes with its attestation; name it with --attestation.",
             )
-    content, said = wheel.read_bytes(), beside.read_bytes()
-    statement = Attestation.parse(said, where=beside.name)
-    found = GeneratedPackage(wheel.name, content, read_wheel(wheel), statement, said)
-    if hashlib.sha256(content).hexdigest() != hashlib.sha256(wheel.read_bytes()).hexdigest():
-        raise IntegrityError("changed while it was read", where=wheel.name)
+    return parse_generated(wheel.name, wheel.read_bytes(), beside.read_bytes())
+
+
+def parse_generated(file_name: str, content: bytes, beside: bytes) -> GeneratedPackage:
+    """Return a package of bytes that were read, after every item was compared.
+
+    Raises:
+        IntegrityError: naming each item that differs.
+    """
+    statement = Attestation.parse(beside, where=f"{file_name}.attestation.json")
+    wheel = parse_wheel(content, where=file_name)
+    found = GeneratedPackage(file_name, content, wheel, statement, beside)
     _compare(found)
     return found
 
