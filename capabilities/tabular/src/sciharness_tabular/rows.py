@@ -18,7 +18,6 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 LEAST_ROWS = 10
-LEAST_OF_CLASS = 2
 
 
 @frozen(eq=False)
@@ -136,16 +135,10 @@ def _scaled(rows: Rows, target: NDArray[np.float64]) -> Rows:
 
 
 def _classified(rows: Rows, target: Codes, table: TableArrays, balance: bool) -> Rows:
-    present, codes, counts = np.unique(target, return_inverse=True, return_counts=True)
+    present, codes = np.unique(target, return_inverse=True)
     classes = tuple(table.classes[place] for place in present.tolist())
     if len(classes) < 2:
         raise DataError(f"expected at least two classes, found {classes[0]!r} alone", where="data")
-    few = [name for name, count in zip(classes, counts, strict=True) if count < LEAST_OF_CLASS]
-    if few:
-        raise DataError(
-            f"expected at least {LEAST_OF_CLASS} rows of each class, found one of {few[0]!r}",
-            where="data",
-        )
     weights = rows.weights
     if balance:
         totals = np.bincount(codes, weights=weights)

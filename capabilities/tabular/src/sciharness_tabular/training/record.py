@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from attrs import asdict, frozen
 
 from sciharness.plugin import Input
@@ -148,9 +150,18 @@ def _limits(trained: Trained) -> list[str]:
         )
     elif not trained.rows.classes:
         limits.append("There is no band: too few rows for the share that was asked for.")
+    if rare := _rare_classes(trained):
+        limits.append(f"Too few rows to learn these classes: {', '.join(rare)}.")
     if trained.selection.stop_reason in STOPPED:
         limits.append(f"Not all models were compared: {STOPPED[trained.selection.stop_reason]}.")
     return limits
+
+
+def _rare_classes(trained: Trained) -> list[str]:
+    """Return the classes with fewer rows than there are folds."""
+    counts = Counter(np.asarray(trained.rows.target).tolist()) if trained.rows.classes else {}
+    names = enumerate(trained.rows.classes)
+    return [repr(name) for place, name in names if counts[place] < trained.folds]
 
 
 def notes_of(trained: Trained) -> tuple[str, ...]:

@@ -31,6 +31,10 @@ class OutOfTime(Exception):
     """The time left is not enough for another fold and the final fit."""
 
 
+class NoPrediction(Exception):
+    """A model has no finite prediction for some held-out row, whatever its setting."""
+
+
 @frozen(eq=False)
 class Tried:
     """A family under its best setting: outputs for all rows, each by a fit without it.
@@ -132,6 +136,8 @@ def select(
                 tried.append(cross_validate(family, rows, folds, means, clock if tried else None))
             except OutOfTime:
                 reason = clock.reason
+            except NoPrediction:
+                reason = "no finite prediction for some held-out rows"
         if reason:
             passed_over.append((family.name, reason))
     if not tried:
@@ -152,6 +158,7 @@ def cross_validate(
 
     Raises:
         OutOfTime: the clock says so; without a clock it never ends early.
+        NoPrediction: the loss of no setting is finite.
     """
     if clock is not None:
         clock.restart_folds()
@@ -177,14 +184,17 @@ def _tried(family: Family, rows: Rows, folds: Codes, found: Sequence[Sequence[Tr
         for setting, values in (one for trial in trials for one in trial.outputs):
             empty = np.full((rows.count, values.shape[1]), np.nan)
             outputs.setdefault(tuple(setting.items()), empty)[folds == fold] = values
-    complete = {key: values for key, values in outputs.items() if not np.isnan(values).any()}
-    compared = {key: float(losses(values, rows).mean()) for key, values in complete.items()}
+    with np.errstate(over="ignore", invalid="ignore"):
+        every = {key: float(losses(values, rows).mean()) for key, values in outputs.items()}
+    compared = {key: loss for key, loss in every.items() if math.isfinite(loss)}
+    if not compared:
+        raise NoPrediction
     best = min(compared, key=lambda key: compared[key])
     return Tried(
         family,
         dict(best),
-        complete[best],
-        losses(complete[best], rows),
+        outputs[best],
+        losses(outputs[best], rows),
         tuple((dict(key), loss) for key, loss in compared.items()),
         tuple(trial.record for trials in found for trial in trials),
     )
@@ -202,9 +212,10 @@ def choose(tried: Sequence[Tried], rows: Rows) -> int:
 
 def difference(one: Tried, best: Tried, rows: Rows) -> tuple[float, float]:
     """Return by how much the mean loss of ``one`` is above, and its standard error."""
-    apart = one.losses - best.losses
+    size = max(one.loss, best.loss) or 1.0  # squares of what is left stay finite
+    apart = (one.losses - best.losses) / size
     sums = np.bincount(np.unique(rows.units, return_inverse=True)[1], weights=apart)
     count = len(sums)
     around = sums - sums.mean()
     error = math.sqrt(float(around @ around) * count / (count - 1)) / len(apart)
-    return float(apart.mean()), error
+    return float(apart.mean()) * size, error * size
