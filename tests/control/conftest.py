@@ -131,6 +131,12 @@ class Steered:
             assert fsck(home).problems == ()
 
 
+@pytest.fixture(scope="session")
+def steer() -> Callable[[Any], Steered]:
+    """Give hands on the runs of any home."""
+    return Steered
+
+
 @pytest.fixture
 def steered(fresh: Callable[..., Any]) -> Steered:
     """A home and a folder of its own, with hands on its runs."""

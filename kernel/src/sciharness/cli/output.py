@@ -52,7 +52,7 @@ def say_error(fault: HarnessError) -> None:
 def report_failure(fault: Exception, *, as_json: bool) -> int:
     """Print whatever ended a command and return its exit code."""
     if not isinstance(fault, HarnessError):
-        fault = _internal(fault)
+        fault = _of_the_disk(fault) or _internal(fault)
     try:
         if as_json:
             print_error(fault)
@@ -61,6 +61,14 @@ def report_failure(fault: Exception, *, as_json: bool) -> int:
         pass
     say_error(fault)
     return fault.exit_code
+
+
+def _of_the_disk(fault: Exception) -> HarnessError | None:
+    if not isinstance(fault, OSError):
+        return None
+    from sciharness.store.errors import disk_fault
+
+    return disk_fault("workspace", fault)
 
 
 def _internal(fault: Exception) -> HarnessError:

@@ -158,7 +158,7 @@ def carry(
         print_json(view)
     else:
         click.echo(describe(view, formulas_of(state, ArtifactStore(home))))
-    if code == 1:
+    if code == 1 and view["status"] == "failed":
         for line in advice(state, view, command):
             say(line)
     elif view["status"] == "interrupted":

@@ -33,15 +33,21 @@ def storing(what: str) -> Iterator[None]:
         raise _from_os(what, error) from error
 
 
+def disk_fault(what: str, error: OSError) -> StorageError | None:
+    """Return our error for one of the operating system that a disk is to blame for."""
+    return _from_os(what, error) if error.errno in _OF_DISKS else None
+
+
 @contextmanager
 def disk_faults(what: str) -> Iterator[None]:
     """Turn those errors of the operating system into ours that a disk is to blame for."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _OF_DISKS:
+        fault = disk_fault(what, error)
+        if fault is None:
             raise
-        raise _from_os(what, error) from error
+        raise fault from error
 
 
 @contextmanager

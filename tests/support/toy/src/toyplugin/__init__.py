@@ -148,6 +148,7 @@ class NoteRequest:
     text: str = "a note"
     pause: float = field(default=0.0, validator=ge(0.0))
     stubborn: bool = False
+    copies: int = field(default=1, validator=ge(1), metadata={"help": "how often it is written"})
 
 
 def note(request: NoteRequest, context: Context) -> Outcome:
@@ -158,7 +159,9 @@ def note(request: NoteRequest, context: Context) -> Outcome:
         time.sleep(0.02)
         context.progress(0.5, f"writing in {context.workspace}")
     done = "in peace" if time.monotonic() >= ends else "in haste"
-    context.output("note.txt", "OTHER").write_text(f"{request.text} {context.seed} {done}\n")
+    context.output("note.txt", "OTHER").write_text(
+        f"{request.text} {context.seed} {done}\n" * request.copies
+    )
     return Outcome(metrics={"value": 1.0})
 
 
