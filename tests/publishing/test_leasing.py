@@ -100,3 +100,20 @@ def test_call_predicts_outside_any_run(home: Path, tmp_path: Path, run: Run) -> 
 
     assert code == 0, said
     assert predictions(tmp_path / "out/predictions.csv") == pytest.approx([2.5], abs=0.05)
+
+
+@pytest.mark.parametrize("kind", ["installed", "wheel"])
+def test_call_judges_an_installed_predictor_and_a_wheel(
+    home: Path, wheel: Path, tmp_path: Path, run: Run, kind: str
+) -> None:
+    (tmp_path / "rows.csv").write_text("a,b,y\n1.5,2.0,2.5\n4.0,1.5,10.5\n")
+    source = "example.line" if kind == "installed" else str(wheel)
+    inputs = ["--input", f"predictor={source}", "--input", f"data={tmp_path / 'rows.csv'}"]
+
+    code, said = run(
+        home, "call", "evaluation.regression", *inputs, "--out", tmp_path / "out", "--json"
+    )
+
+    assert code == 0, said
+    # The rows follow the law without noise; constants are good to about 0.01 of it.
+    assert said["metrics"]["relative_rmse"] < 0.02

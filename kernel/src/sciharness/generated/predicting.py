@@ -62,7 +62,11 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
     if path.is_dir():
         missing = [name for name in PREDICTOR if not (path / name).is_file()]
         if missing:
-            raise DataError(f"has no {missing[0]}", where=source)
+            raise DataError(
+                f"has no {missing[0]}",
+                where=source,
+                hint="A predictor is a folder with model.json, inference.py and model_card.json.",
+            )
         return {name: (path / name).read_bytes() for name in PREDICTOR}
     from sciharness.generated.installed import load
     from sciharness.generated.packages import predictor_files

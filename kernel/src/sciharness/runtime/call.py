@@ -25,7 +25,6 @@ from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime.execute import canonical
 from sciharness.runtime.inference import predict
-from sciharness.runtime.inputs import PREDICTOR_FILES
 from sciharness.runtime.jobs import run_job
 from sciharness.store.home import Home
 from sciharness.tables import check_table, prepare_labelled, split_labels
@@ -87,7 +86,7 @@ def call_capability(
     _check_out(out)
     scratch = Path(tempfile.mkdtemp(prefix="call-", dir=home.temporary))
     try:
-        inputs = _inputs(lease.operation, given, scratch)
+        inputs = _inputs(home, lease.operation, given, scratch)
         result = run_once(home, lease, request, inputs, scratch, on_event, cancelled)
         artifacts = _deliver(result, out)
     finally:
@@ -145,7 +144,9 @@ def run_once(
         return canonical(run_job(pool, job, on_event, cancelled))
 
 
-def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
+def _inputs(
+    home: Home, operation: Operation, given: Mapping[str, Given], scratch: Path
+) -> dict[str, Input]:
     evaluates = operation.kind == "evaluator"
     specs = _EVALUATOR_INPUTS if evaluates else operation.inputs
     known = {spec.name: spec for spec in specs}
@@ -164,7 +165,7 @@ def _inputs(operation: Operation, given: Mapping[str, Given], scratch: Path) -> 
                 hint=f"Give it with --input {spec.name}=PATH.",
             )
     if evaluates:
-        return _evaluator_inputs(given, scratch)
+        return _evaluator_inputs(home, given, scratch)
     return {name: _one_input(known[name], entry, scratch) for name, entry in given.items()}
 
 
@@ -237,17 +238,17 @@ def _existing(name: str, path: Path | None) -> Path:
     return path.resolve()
 
 
-def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
-    predictor = _existing("predictor", given["predictor"].path)
-    for file_name in PREDICTOR_FILES:
-        if not (predictor / file_name).is_file():
-            raise DataError(
-                f"has no {file_name}",
-                where=str(predictor),
-                hint="A predictor is a folder with model.json, inference.py and model_card.json.",
-            )
+def _evaluator_inputs(home: Home, given: Mapping[str, Given], scratch: Path) -> dict[str, Input]:
+    # Only for evaluators: most calls have nothing to do with generated plugins.
+    from sciharness.generated.predicting import lay_out, predictor_of
+
+    source = str(given["predictor"].path)
+    if not Path(source).is_dir() and ("/" in source or Path(source).exists()):
+        _existing("predictor", given["predictor"].path)
+    # The bytes that predict are the bytes in this copy, whatever happens to the source.
+    copy = lay_out(predictor_of(home, source), scratch / "predictor")
     data = _existing("data", given["data"].path)
-    card = _card(predictor / "model_card.json")
+    card = _card(copy / "model_card.json")
     fields = {
         "name": "data",
         "path": str(data),
@@ -261,10 +262,6 @@ def _evaluator_inputs(given: Mapping[str, Given], scratch: Path) -> dict[str, In
         fields = {"features": features, **fields}
     table = _table_input("data", data, read_input(fields), scratch)
     rows, labels = split_labels(table, _folder(scratch / "rows"))
-    # The bytes that predict are the bytes in this copy, whatever happens to the folder.
-    copy = _folder(scratch / "predictor")
-    for file_name in PREDICTOR_FILES:
-        shutil.copyfile(predictor / file_name, copy / file_name)
     predictions = predict(copy, rows, _folder(scratch / "predict")).path
     assert table.table is not None
     meta = {
