@@ -1,0 +1,1 @@
+"""A capability for sciharness: lines through data with gross errors."""

@@ -1,0 +1,1 @@
+"""A reviewer for sciharness: refuses packages that a YARA rule matches."""
