@@ -244,7 +244,7 @@ budget: {actions: 3.0, solver_cals: 5}
             {"steps": [{"id": "a", "use": "a.b"}], "inputs": [{"name": "a", "path": "x"}]},
             "taken by inputs[0]",
         ),
-        ({"deliver": ["predictor_plugn"]}, "Did you mean `predictor_plugin`?"),
+        ({"deliver": ["predictor plugin"]}, "what a publisher delivers"),
         ({"publish": {"version": "1"}}, "the required key `id`"),
         ({"publish": {"id": "a", "version": 0.1}}, 'Put it in quotes: "0.1".'),
         ({"publish": {"id": "a", "version": "one"}}, "a version such as"),

@@ -22,7 +22,8 @@ from sciharness.store.home import Home
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "plugins"
-ODD = Path(__file__).parent / "plugins" / "odd"
+PLUGINS = Path(__file__).parent / "plugins"
+OWN = ("odd", "odd_reviews")
 TOY = ROOT / "tests" / "support" / "toy"
 SECONDS = 180.0
 
@@ -157,7 +158,8 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     members = [sys.executable, str(ROOT / ".ci" / "members.py"), "--wheels", str(folder)]
     subprocess.run(members, check=True, capture_output=True)
     wheels = {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
-    projects = [*(path.parent for path in EXAMPLES.glob("*/pyproject.toml")), ODD, TOY]
+    projects = [*(path.parent for path in EXAMPLES.glob("*/pyproject.toml")), TOY]
+    projects += [PLUGINS / name for name in OWN]
     return wheels | {project.name: built(project, folder) for project in sorted(projects)}
 
 
@@ -165,7 +167,7 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def site(wheelhouse: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the examples and the plugins for tests installed."""
     names = [path.parent.name for path in EXAMPLES.glob("*/pyproject.toml")]
-    wheels = [wheelhouse[name] for name in (*sorted(names), "odd", "toy")]
+    wheels = [wheelhouse[name] for name in (*sorted(names), *OWN, "toy")]
     return installed(wheels, tmp_path_factory.mktemp("plugins") / "site")
 
 
@@ -193,9 +195,10 @@ def harness(prepared: Harness, tmp_path: Path) -> Harness:
 @pytest.fixture
 def bare(site: Path, tmp_path: Path) -> Harness:
     """A home in which nothing is admitted, and a site folder of its own."""
-    shutil.copytree(site, tmp_path / "site", symlinks=True)
-    (tmp_path / "work").mkdir()
-    made = Harness(tmp_path / "home", tmp_path / "work", tmp_path / "site")
+    place = tmp_path / "bare"
+    shutil.copytree(site, place / "site", symlinks=True)
+    (place / "work").mkdir()
+    made = Harness(place / "home", place / "work", place / "site")
     made.table()
     return made
 

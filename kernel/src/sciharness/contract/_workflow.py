@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from sciharness.contract._criteria import TASK_COMPLETION
 from sciharness.contract._matching import VERIFICATION_GROUP, makes_predictor, wants_predictor
 from sciharness.contract.artifact_types import ARTIFACT_TYPES, HYPOTHESIS_KINDS, KERNEL_KINDS
+from sciharness.contract.fields import DELIVERABLES
 from sciharness.contract.findings import Findings, suggest
 from sciharness.contract.leases import Lease
 from sciharness.contract.paths import DocumentPath
@@ -43,6 +44,10 @@ def check_delivery(
             expected = "something an installed publisher makes"
             findings.problem(path, found=name, expected=expected, hint=suggest(name, deliverables))
     for name in contract.publish:
+        if contract.publish[name].install and name not in DELIVERABLES:
+            found = f"install: true for {name}"
+            expected = f"it only for {' or '.join(DELIVERABLES)}"
+            findings.problem(("publish", name, "install"), found=found, expected=expected)
         if name not in contract.deliver:
             found = f"an identity for {name}, which `deliver` does not ask for"
             findings.warn(("publish",), found=found, hint=f"Add deliver: [{name}] if it is wanted.")

@@ -24,6 +24,7 @@ CAPABILITY = Text(
     "a capability name such as `evaluation.regression`", r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+"
 )
 PLUGIN = Text("a name such as `recipe` or `plugin.name`", r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*")
+DELIVERABLE = Text("what a publisher delivers, such as `predictor_plugin`", r"[a-z][a-z0-9_]{0,63}")
 METRIC = Text("a metric name", _LINE, 200)
 REFERENCE = Text("an input, a step, or `STEP.ARTIFACT`", r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[^\s/\\]+)?")
 DURATION = Text(
@@ -177,7 +178,7 @@ PUBLICATION = Record(
     },
     expected="a mapping with id",
 )
-PUBLICATIONS = Record({name: Field(PUBLICATION) for name in DELIVERABLES}, least=1)
+PUBLICATIONS = MapOf(PUBLICATION, key=DELIVERABLE, least=1)
 
 
 def _is_record(value: Any) -> int:  # Any: JSON values
@@ -185,8 +186,8 @@ def _is_record(value: Any) -> int:  # Any: JSON values
 
 
 def _is_single(value: Any) -> int:  # Any: JSON values
-    several = isinstance(value, dict) and any(name in value for name in DELIVERABLES)
-    return 1 if several else 0
+    items = list(value.values()) if isinstance(value, dict) else []
+    return 1 if any(isinstance(item, dict) for item in items) else 0
 
 
 CONTRACT = Record(
@@ -219,9 +220,7 @@ CONTRACT = Record(
         "executor": Field(Either((PLUGIN, CHOICE), _is_record), "Executor.", default="local"),
         "reasoner": Field(Either((PLUGIN, CHOICE), _is_record), "Reasoner.", default="recipe"),
         "steps": Field(ListOf(STEP, least=1), "The whole recipe; default: derived."),
-        "deliver": Field(
-            ListOf(OneOf(DELIVERABLES), unique=True), "Beyond report and export.", default=[]
-        ),
+        "deliver": Field(ListOf(DELIVERABLE, unique=True), "Beyond report and export.", default=[]),
         "publish": Field(Either((PUBLICATION, PUBLICATIONS), _is_single), "Packages."),
         "seed": Field(SEED, "Seed of all steps.", default=0),
     },

@@ -28,10 +28,11 @@ def publish_packages(
 
     Each package is recorded before the run is exported, so that the export holds it.
     """
-    done = {package["deliverable"] for package in state.packages}
+    done = {made["deliverable"] for made in (*state.packages, *state.documents)}
     if state.status != "succeeded" or not set(state.contract.deliver) - done:
         return None
     from sciharness.runtime.publishing import (  # only runs that deliver packages need it
+        Published,
         install_published,
         publish,
     )
@@ -40,7 +41,8 @@ def publish_packages(
         for package in publish(home, state):
             if package.deliverable not in done:
                 record(package.event())
-            if state.contract.publish.get(package.deliverable, _UNNAMED).install:
+            wanted = state.contract.publish.get(package.deliverable, _UNNAMED)
+            if wanted.install and isinstance(package, Published):
                 install_published(home, package)
     except HarnessError as fault:
         return fault

@@ -201,6 +201,11 @@ def _package_published(state: RunState, body: Body) -> None:
     state.packages.append({name: body[name] for name in facts})
 
 
+def _documents_published(state: RunState, body: Body) -> None:
+    state.artifacts.extend(from_plain(ArtifactRef, item) for item in body["artifacts"])
+    state.documents.append({name: body[name] for name in ("deliverable", "publisher", "review")})
+
+
 def _plan_approved(state: RunState, body: Body) -> None:
     state.approvals.append(from_plain(Approval, body["approval"]))
 
@@ -230,6 +235,7 @@ HANDLERS: Mapping[str, Handler] = {
     "FinalDataSealed": _final_data_sealed,
     "PlainReport": _plain_report,
     "PackagePublished": _package_published,
+    "DocumentsPublished": _documents_published,
     "PredictorFrozen": _predictor_frozen,
     "HoldoutQueried": _holdout_queried,
     "TaskCompleted": _task_completed,

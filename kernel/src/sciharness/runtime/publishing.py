@@ -12,12 +12,14 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.contract.fields import DELIVERABLES
 from sciharness.contract.records import Publication
 from sciharness.errors import DeliveryError, IntegrityError
 from sciharness.plugin import Input
 from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults
 from sciharness.reviewing import Reviews, ask_reviewers
+from sciharness.runtime.documents import Documents, accepted_documents
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.session import NewEvent
 from sciharness.runtime.state import RunState
@@ -82,8 +84,8 @@ def publishers(plugins: Plugins) -> dict[str, Leasable]:
     return found
 
 
-def publish(home: Home, state: RunState) -> list[Published]:
-    """Make every package that the contract of an accepted run asks for.
+def publish(home: Home, state: RunState) -> list[Published | Documents]:
+    """Make everything that the contract of an accepted run asks for.
 
     Raises:
         HarnessError: a package could not be made, differs from the record, or was refused.
@@ -129,17 +131,18 @@ def _publish_one(
     pool: Workers,
     scratch: Path,
     place: int,
-) -> Published:
+) -> Published | Documents:
     identity = state.contract.publish.get(deliverable) or _default_identity(state)
     inputs = _inputs(home, state, lease, scratch)
+    request = apply_defaults(
+        lease.operation.request_schema,
+        {"id": identity.id, "version": identity.version or ""},
+    )
     job = Job(
         pin=lease.pin,
         operation=lease.operation,
         package=lease.package(),
-        request=apply_defaults(
-            lease.operation.request_schema,
-            {"id": identity.id, "version": identity.version or ""},
-        ),
+        request=request,
         inputs=inputs,
         workspace=scratch / deliverable,
         wall_limit=300.0,
@@ -147,6 +150,8 @@ def _publish_one(
     )
     result = pool.run(job)
     index = len(state.settled) + 1 + place
+    if deliverable not in DELIVERABLES:
+        return accepted_documents(home, state, deliverable, lease, request, result, index)
     return _accepted(home, state, deliverable, result, index)
 
 

@@ -72,6 +72,7 @@ class RunState:
     approvals: list[Approval] = field(factory=list)
     publishers: dict[str, str] = field(factory=dict)
     packages: list[dict[str, Any]] = field(factory=list)  # Any: JSON values
+    documents: list[dict[str, Any]] = field(factory=list)
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
     chapter: int = 0

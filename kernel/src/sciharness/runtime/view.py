@@ -55,6 +55,8 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
         view["conditions"] = _conditions(state, all(verdict.met for verdict in verdicts))
     if state.packages:
         view["packages"] = [dict(package) for package in state.packages]
+    if state.documents:
+        view["documents"] = [dict(made) for made in state.documents]
     if state.reason:
         view["reason"] = state.reason
     if state.error is not None:
