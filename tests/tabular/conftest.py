@@ -89,7 +89,7 @@ def run_train(tmp_path: Path) -> Callable[..., Ran]:
             emit=said.append,
             is_cancelled=cancelled,
         )
-        outcome = train(TrainRequest(**{"iterations": 20, **request}), context)
+        outcome = train(TrainRequest(**{"iterations": 20, "folds": 3, **request}), context)
         return Ran(outcome, tmp_path / name / "outputs", said)
 
     return run

@@ -43,7 +43,7 @@ def test_all_declared_files_are_written_and_say_what_was_done(
         "linear", "quadratic", "cubic", "boosting", "forest",
     ]  # fmt: skip
     assert selection["chosen"] in ran.outcome.notes[0]
-    assert len(selection["candidates"][3]["fits"]) == 5
+    assert len(selection["candidates"][3]["fits"]) == 3
 
 
 def test_metrics_are_those_of_predictions_made_without_the_row(
@@ -78,7 +78,7 @@ def test_the_example_runs_and_the_guide_covers_what_it_has_to(
 def test_bytes_depend_on_the_seed_alone_not_on_the_number_of_workers(
     labelled: Labelled, run_train: Train, waves: Table, kinds: Table, task: str
 ) -> None:
-    columns = waves(150) if task == "regression" else kinds(150, names=("a", "b", "c"))
+    columns = waves(90) if task == "regression" else kinds(90, names=("a", "b", "c"))
     data = labelled(columns, task=task)
 
     one, two, other = (
@@ -151,7 +151,7 @@ def test_groups_held_out_as_a_whole_show_what_single_rows_hide(
     assert rows["r2"] > 0.95
     assert groups.outcome.metrics["r2"] < 0.3
     folds = groups.json("model_selection.json")["folds"]
-    assert folds == {"count": 5, "kept_together": "groups"}
+    assert folds == {"count": 3, "kept_together": "groups"}
 
 
 def test_many_rows_are_compared_on_a_sample_and_fitted_whole(
