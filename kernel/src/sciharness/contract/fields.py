@@ -72,7 +72,10 @@ INPUT = Record(
             "What it is for; default labelled_table for CSV, TSV, Parquet, else other.",
         ),
         "task": Field(OneOf(("regression", "classification")), "Task.", default="regression"),
-        "target": Field(COLUMN, "Column to predict; default the last one but sample_id."),
+        "target": Field(
+            COLUMN,
+            "Column or variable to predict; default the last column but sample_id.",
+        ),
         "features": Field(
             ListOf(COLUMN, least=1, unique=True), "Columns to predict from; default all others."
         ),

@@ -14,12 +14,14 @@ from sciharness.tables.records import Dialect
 from sciharness.tables.strict import header_line, quoted
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[Any]  # Any: of whatever dtype a variable is
 
 CONTEXT_DATA = "context_data"
 ROWS_AT_ONCE = 20_000
+REPEATED = 4
 
 
 @frozen
@@ -88,15 +90,45 @@ def _pieces(path: Path, name: str, grid: Grid) -> Iterator[bytes]:
     import numpy as np
 
     yield header_line(grid.columns)
-    arrays = _load(path, name, grid)
+    cells = {
+        column: _Cells(array, grid, column, name)
+        for column, array in _load(path, name, grid).items()
+    }
     for first in range(0, grid.rows, ROWS_AT_ONCE):
         rows = np.arange(first, min(first + ROWS_AT_ONCE, grid.rows))
         places = dict(zip(grid.axes, np.unravel_index(rows, grid.shape), strict=True))
-        columns = []
-        for column, axes in grid.columns.items():
-            values = arrays[column][tuple(places[axis] for axis in axes)]
-            columns.append(_texts(np.broadcast_to(values, rows.shape), column, name))
+        columns = [cells[column].texts(places, len(rows)) for column in grid.columns]
         yield b"".join(b",".join(row) + b"\n" for row in zip(*columns, strict=True))
+
+
+class _Cells:
+    """The values of one column; where they are repeated often, they are written only once."""
+
+    def __init__(self, array: Array, grid: Grid, column: str, name: str) -> None:
+        import numpy as np
+
+        self._array = array
+        self._axes = grid.columns[column]
+        self._column = column
+        self._name = name
+        self._written = array.size * REPEATED <= grid.rows
+        if self._written:
+            texts = np.empty(array.size, object)
+            texts[:] = self._text(array.ravel())
+            self._array = texts.reshape(array.shape)
+
+    def texts(self, places: Mapping[str, NDArray[np.intp]], rows: int) -> list[bytes]:
+        """Return the fields of some rows, whose cells lie at ``places`` of the target's axes."""
+        import numpy as np
+
+        values = self._array[tuple(places[axis] for axis in self._axes)]
+        if not self._axes:
+            values = np.full(rows, values)
+        found: list[bytes] = values.tolist() if self._written else self._text(values)
+        return found
+
+    def _text(self, values: Array) -> list[bytes]:
+        return _texts(values, self._column, self._name)
 
 
 def _load(path: Path, name: str, grid: Grid) -> dict[str, Array]:
