@@ -65,7 +65,7 @@ def test_a_zip_verifies_as_its_folder_does(run: Any, exported: Path) -> None:
     asked = made("verify", "asked.zip", "--json", code=0).json
     folder = made("verify", exported, "--json", code=0).json
 
-    assert asked["head"] == folder["head"] or asked["events"] > folder["events"]
+    assert asked["events"] > folder["events"]  # the delivery itself is on record by then
     assert asked["artifacts"] == folder["artifacts"]
     made("export", "1", "--out", "late.zip", code=0)
     made("export", "1", "--out", "late", "--json", code=0)
