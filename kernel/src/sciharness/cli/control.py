@@ -97,7 +97,8 @@ def approve(
     if json_output:
         print_json({"approval": approval.to_dict(), "recorded": not dry_run})
     else:
-        say(f"{'would approve' if dry_run else 'approved'}: plan {approval.plan[:12]}")
+        verb = "would approve" if dry_run else "approved"
+        say(f"{verb}: plan {approval.plan[:12]} with digest {approval.sha256[:12]}")
 
 
 @click.command(epilog="Example: harness gc -n")

@@ -25,7 +25,6 @@ _LIBRARIES = {
     "pyarrow": ("Parquet tables", "pip install 'sciharness[parquet]'"),
     "pyoperon": ("symbolic regression engine operon", "pip install sciharness-symbolic-regression"),
     "sympy": ("typeset formulas", "pip install sympy"),
-    "matplotlib": ("plots in reports", "pip install sciharness-reporting"),
 }
 
 

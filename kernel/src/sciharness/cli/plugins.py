@@ -64,7 +64,8 @@ def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
     from sciharness.plugins import Plugins
 
     with opened(ctx) as home:
-        entry = Plugins(home).show(plugin_id)
+        mine = [entry for entry in _generated(home) if entry.id == plugin_id]
+        entry = mine[0] if mine else Plugins(home).show(plugin_id)
     if json_output:
         leased = [_card(entry, one) for one in entry.operations if one.leased]
         roles = [_role_card(one) for one in entry.roles]

@@ -123,6 +123,7 @@ def _event_line(seq: int, when: str, kind: str, body: object, json_output: bool)
 def verify(ctx: click.Context, what: str, json_output: bool) -> None:
     """Verify a run (events, artifacts) or an export; nothing but the export is needed there."""
     path = Path(what)
+    _refuse_no_export(path)
     if path.exists():
         from sciharness.export import verify_export
 
@@ -138,6 +139,18 @@ def verify(ctx: click.Context, what: str, json_output: bool) -> None:
         for name, value in report.items():
             click.echo(f"{name}: {value}")
         click.echo("verified")
+
+
+def _refuse_no_export(path: Path) -> None:
+    from sciharness.errors import DataError
+
+    hint = "An export is a folder or a .zip that `harness export` or `harness run` has written."
+    if path.is_file():
+        with path.open("rb") as stream:
+            if stream.read(4) != b"PK\x03\x04":
+                raise DataError("is no export", where=str(path), hint=hint)
+    elif not path.exists() and (path.suffix == ".zip" or len(path.parts) > 1):
+        raise DataError("there is no such file or folder", where=str(path), hint=hint)
 
 
 @click.command(epilog="Example: harness export 3 --out pendulum.zip")

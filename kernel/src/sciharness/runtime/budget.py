@@ -16,14 +16,16 @@ REPORT_GROUP = "report and visualisation"
 
 @frozen
 class Exhausted:
-    """A limit that leaves no room: its key, what is used, and the limit."""
+    """A limit that leaves no room: its key, what is used, the limit, and what is kept back."""
 
     key: str
     used: float
     limit: float
+    kept: float = 0.0
 
     def __str__(self) -> str:
-        return f"budget {self.key}: used {self.used:.6g} of {self.limit:.6g}"
+        kept = f", {self.kept:.6g} kept for the report" if self.kept else ""
+        return f"budget {self.key}: used {self.used:.6g} of {self.limit:.6g}{kept}"
 
 
 def reservation(operation: Operation) -> dict[str, float]:

@@ -12,6 +12,7 @@ from sciharness.contract.durations import show_duration
 from sciharness.contract.records import COUNTED_BUDGET_KEYS, SCHEMA
 from sciharness.errors import HarnessError
 from sciharness.plugins import Plugins
+from sciharness.runtime.records import to_plain
 from sciharness.runtime.state import RunState
 from sciharness.store.home import Home
 
@@ -41,6 +42,8 @@ def copied_contract(home: Home, state: RunState) -> Copied:
     inputs = tuple(f"{item.name} ({item.role})" for item in state.contract.inputs)
     lines = [
         f"# Copied from run {state.run_id}. Name the inputs, then `harness check` this file.",
+        "# Not copied, so that nothing of the earlier task is carried over unseen: holdout, steps,",
+        f"# permissions, deliverables, seed. The earlier holdout was: {_holdout(state)}.",
         f"schema: {SCHEMA}",
         *_head(state),
         f"inputs: []    # the earlier run had: {', '.join(inputs) or 'none'}",
@@ -65,6 +68,12 @@ def _head(state: RunState) -> Iterator[str]:
     yield f"title: {_flow(contract.title)}"
     yield f"goal: {_flow(contract.goal)}"
     yield f"questions: {_flow(list(contract.questions))}"
+
+
+def _holdout(state: RunState) -> str:
+    """Return the split rule of the earlier run on one line."""
+    told = {name: value for name, value in to_plain(state.contract.holdout).items() if value}
+    return _line(", ".join(f"{name} {value}" for name, value in told.items()))
 
 
 def _capabilities(kept: tuple[str, ...], dropped: dict[str, str]) -> Iterator[str]:

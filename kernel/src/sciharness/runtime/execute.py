@@ -62,7 +62,9 @@ def lacking(session: Session, lease: Leasable, *, kept_actions: int = 0) -> Exha
     need["actions"] += kept_actions
     if session.state.asks_reasoner:
         del need["reasoner_calls"]  # counted when it was asked
-    return session.state.budget.lacking(need, session.meter.running())
+    found = session.state.budget.lacking(need, session.meter.running())
+    kept = kept_actions if found is not None and found.key == "actions" else 0
+    return evolve(found, kept=float(kept)) if found is not None and kept else found
 
 
 def begin(

@@ -130,7 +130,7 @@ def _cautions(story: Story) -> Block | None:
     found = doubts(story.formulas)
     if not found:
         return None
-    return Paragraph((Strong("Before you use the formula: "), " ".join(found)), "warn")
+    return Paragraph((Strong("Before you use the formula:"), " " + " ".join(found)), "warn")
 
 
 def _criteria(run: Run) -> Block | None:
