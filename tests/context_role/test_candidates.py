@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sciharness import Context, Input, Table
+from sciharness.errors import HarnessError
+from sciharness_symbolic_regression.candidate import run
+from sciharness_symbolic_regression.request import CandidateRequest
 
 FORMULAS: dict[str, Any] = {
     "schema": "formulas-v1",
@@ -38,13 +44,13 @@ def write_table(folder: Path, name: str = "data.csv") -> None:
     (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def candidate(made: Any, index: int, formulas: Any = FORMULAS, code: int = 0) -> Any:
+def candidate(made: Any, index: int) -> Any:
     write_table(made.folder)
-    (made.folder / "formulas.json").write_text(json.dumps(formulas))
+    (made.folder / "formulas.json").write_text(json.dumps(FORMULAS))
     return made(
         "call", "symbolic_regression.candidate", "--input", "formulas=formulas.json",
         "--input", "data=data.csv", "--with", f"candidate={index}", "--out", "out", "--json",
-        code=code,
+        code=0,
     )  # fmt: skip
 
 
@@ -94,12 +100,20 @@ def test_the_mean_is_a_candidate_too(harness: Any) -> None:
     ],
 )
 def test_what_is_no_candidate_of_this_table_is_refused(
-    harness: Any, index: int, changes: Any, message: str
+    tmp_path: Path, index: int, changes: Any, message: str
 ) -> None:
-    refused = candidate(harness, index, {**FORMULAS, **changes}, code=1)
+    write_table(tmp_path)
+    (tmp_path / "formulas.json").write_text(json.dumps({**FORMULAS, **changes}))
+    table = Table(target="y [s]", features=("a", "b [m]"), dialect={"format": "unknown"})
+    inputs = {
+        "formulas": Input("formulas", tmp_path / "formulas.json", "analysis_result"),
+        "data": Input("data", tmp_path / "data.csv", "DATASET", "labelled_table", table),
+    }
+    context = Context(inputs=inputs, workspace=tmp_path / "work")
 
-    assert message in refused.text
-    assert not (harness.folder / "out").exists()
+    with pytest.raises(HarnessError, match=re.escape(message)):
+        run(CandidateRequest(index), context)
+    assert context.outputs == {}
 
 
 SEARCH = {"max_evaluations": 10000, "stability_runs": 0}

@@ -207,6 +207,7 @@ def test_a_directory_without_a_target_is_shown_as_it_is(network: Any) -> None:
     assert bundle["name"] == "network.tar"
     assert run["sealed_holdout_targets"] == {}
     network("verify", "out.zip", code=0)
+    network("replay", "1", code=0)
 
 
 @pytest.mark.usefixtures("confined")
@@ -282,6 +283,7 @@ def test_a_call_judges_on_a_directory(network: Any, cooling: Path) -> None:
             with_input(target=None, features=None),
             "Name the variable to predict as `target` of `data`.",
         ),
+        ({**COOLING, "capabilities": ["toy.look"]}, "`data` has a target, so it is shown as rows"),
         ({**COOLING, "holdout": {"group": "plat"}}, "holdout.group: 'plat'"),
         (with_input(weights="temperature"), "one part for each column"),
     ],

@@ -14,7 +14,7 @@ from sciharness.contract._matching import (
     fits_as_table,
     fits_role,
     fits_type,
-    hint_to_label,
+    hint_about_target,
     input_type,
     is_evaluator,
     is_report,
@@ -192,7 +192,7 @@ class _Deriver:
             expected = f"one {LABELLED} of task {operation.task} for `data`"
             hint = f"Add an input with role {LABELLED}, or do not lease {operation.name}."
         if not candidates:
-            hint = hint_to_label(spec, self.contract.inputs) or hint
+            hint = hint_about_target(spec, self.contract.inputs) or hint
         self.findings.problem(path, found=found, expected=expected, hint=hint)
         return False
 

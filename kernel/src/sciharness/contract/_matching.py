@@ -23,6 +23,7 @@ REPORT_GROUP = "report and visualisation"
 VERIFICATION_GROUP = "knowledge and verification"
 
 LABELLED = "labelled_table"
+CONTEXT_DATA = "context_data"
 # Roles that say little; what has another role is meant for inputs that ask for it.
 GENERAL_ROLES = (LABELLED, "table", "other")
 _TABLE_ROLES = (LABELLED, "table")
@@ -77,12 +78,14 @@ def fits_role(spec: InputSpec, item: ContractInput) -> bool:
     return item.role in spec.types
 
 
-def hint_to_label(spec: InputSpec, inputs: Iterable[ContractInput]) -> str:
-    """Return what makes a context.data directory fit where a labelled table is wanted."""
-    names = [item.name for item in inputs if item.directory and item.role != LABELLED]
-    if LABELLED not in spec.types or not names:
-        return ""
-    return f"Name the variable to predict as `target` of `{names[0]}`."
+def hint_about_target(spec: InputSpec, inputs: Iterable[ContractInput]) -> str:
+    """Return why a context.data directory does not fit: its target decides how it is shown."""
+    for item in inputs:
+        if item.directory and item.role != LABELLED and LABELLED in spec.types:
+            return f"Name the variable to predict as `target` of `{item.name}`."
+        if item.directory and item.role == LABELLED and CONTEXT_DATA in spec.types:
+            return f"`{item.name}` has a target, so it is shown as rows; without one, as it is."
+    return ""
 
 
 def fits_type(spec: InputSpec, kind: str) -> bool:

@@ -13,7 +13,7 @@ from sciharness.contract._matching import (
     fits_role,
     fits_type,
     fitting_outputs,
-    hint_to_label,
+    hint_about_target,
     input_type,
     is_evaluator,
     is_split,
@@ -91,7 +91,7 @@ class References:
         kind = input_type(item, self.types)
         if use.spec.types and not fits_role(use.spec, item) and not fits_type(use.spec, kind):
             found = f"the input `{item.name}` of role {item.role} and type {kind}"
-            return self._refuse(use, found, use.wanted, hint_to_label(use.spec, [item]))
+            return self._refuse(use, found, use.wanted, hint_about_target(use.spec, [item]))
         if use.part == "":
             return Binding("input", item.name, None, visible_view(item, self.contract))
         if use.part == TRAIN and item.role == LABELLED:
@@ -121,7 +121,7 @@ class References:
         if item.role != LABELLED or use.part not in ("", TRAIN):
             found = f"`{use.reference}` of role {item.role}"
             expected = "a labelled table (its final rows) or its `.train` rows"
-            return self._refuse(use, found, expected, hint_to_label(use.spec, [item]))
+            return self._refuse(use, found, expected, hint_about_target(use.spec, [item]))
         if use.operation.task not in ("", item.task):
             found = f"the table `{item.name}` of task {item.task}"
             expected = f"one of task {use.operation.task}, which {use.operation.name} judges"
