@@ -285,6 +285,24 @@ def test_text_that_is_no_feature_has_to_be_ignored(directory: Any) -> None:
     assert problems(path, target="y", ignore=("note",)) == []
 
 
+def test_text_that_is_no_unicode_is_refused(directory: Any) -> None:
+    kinds = np.array(["a\ud800", "a?", "b"] * 10)
+    variables = {"x": (np.arange(30.0), ["row"]), "kind": (kinds, ["row"])}
+    path = directory(variables, {"row": 30})
+
+    found = problems(path, target="kind", task="classification")
+
+    assert any("UTF-8" in text and "cell kind[0]" in text for text in found)
+
+
+def test_text_with_a_line_break_is_refused(directory: Any) -> None:
+    kinds = np.array(["a\nb", "c"] * 15)
+    variables = {"x": (np.arange(30.0), ["row"]), "kind": (kinds, ["row"])}
+    path = directory(variables, {"row": 30})
+
+    assert "a line break" in problems(path, target="kind", task="classification")[0]
+
+
 def test_all_faults_of_a_directory_come_with_its_name(cooling: Path) -> None:
     (cooling / "rate.npy").write_bytes(b"no array")
     (cooling / "start.npy").unlink()

@@ -58,11 +58,15 @@ class Findings:
 
     def adopt(self, problems: Sequence[Problem]) -> None:
         """Take over problems that were found within this directory."""
-        inside = [evolve(problem, file=f"{self.file}/{problem.file}") for problem in problems]
+        inside = [evolve(problem, file=self._inside(problem.file)) for problem in problems]
         key = ("inside", "")
         self.count += len(inside)
         self._counts[key] = self._counts.get(key, 0) + len(inside)
         self._listed.setdefault(key, []).extend(inside)
+
+    def _inside(self, file: str) -> str:
+        """Return how a file of this directory is called; a whole path is that of the directory."""
+        return self.file if "/" in file else f"{self.file}/{file}"
 
     def has(self, *sorts: str, name: str | None = None) -> bool:
         """Whether any problem of these sorts was noted, in column ``name`` if it is given."""

@@ -169,7 +169,7 @@ def _texts(values: Array, column: str, name: str) -> list[bytes]:
 
 
 def _text(value: object, column: str, name: str) -> bytes:
-    text = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+    text = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
     if b"\n" in text or b"\r" in text:
         raise DataError(
             f"a line break in a text of {column!r}",
