@@ -50,7 +50,8 @@ def harness(module: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.fixture(scope="module")
 def crowded(harness: Any, module: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A home with a thousand runs of two hundred events, each as a real one has them."""
-    made = harness.moved(home=tmp_path_factory.mktemp("crowded") / "home")
+    scratch = tmp_path_factory.mktemp("crowded")
+    made = harness.moved(home=scratch / "home", folder=scratch)
     made("plugin", "admit", "toy", code=0)
     made.contract(module.SMALL)
     made("run", "c.yaml", code=0)
@@ -112,7 +113,7 @@ def paused(harness: Any, module: Any) -> Iterator[str]:
     """A run that was stopped in its second action."""
     harness.contract(module.SMALL, capabilities=["toy.nothing", "toy.note"], steps=STEPS)
     process = harness.start("run", "c.yaml", "--fresh")
-    while True:
+    while process.poll() is None:
         runs = harness("list", "--json").json["runs"]
         if runs and harness.kinds(runs[-1]["run_id"]).count("ActionStarted") == 2:
             break
@@ -127,8 +128,9 @@ def test_resuming_takes_half_a_second_before_the_next_action(harness: Any, pause
     for _ in range(ROUNDS):
         started = time.time()
         process = harness.start("resume", paused)
-        while harness("status", paused, "--json").json["status"] != "running":
-            pass
+        while process.poll() is None:
+            if harness("status", paused, "--json").json["status"] == "running":
+                break
         harness("pause", paused, "--now", code=0)
         process.communicate(timeout=60)
         begun = [one for one in harness.events(paused) if one["kind"] == "ActionStarted"]
