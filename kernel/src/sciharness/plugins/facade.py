@@ -17,7 +17,7 @@ from sciharness.store.home import Home, Transaction
 from sciharness.workers.load_set import LoadSet
 from sciharness_catalog import admission as catalog
 from sciharness_catalog.admission import Admission
-from sciharness_catalog.approvals import approvals
+from sciharness_catalog.approvals import approvals, distribution_of
 from sciharness_catalog.distributions import InstalledPlugin, find_plugins
 from sciharness_catalog.errors import NotInstalledError
 from sciharness_catalog.leasing import Lease, find_plugin, lease, load_set
@@ -105,6 +105,13 @@ class Plugins:
             As :meth:`lease`.
         """
         return self._leasable(name, (kind,), pin)
+
+    def distribution_of(self, pin: Pin) -> str:
+        """Return the distribution that a pinned plugin came in, empty if nobody here knows."""
+        for one in reversed(catalog.decisions(self.home.connection())):
+            if (one.plugin_id, one.digest) == (pin.plugin_id, pin.digest):
+                return one.distribution
+        return distribution_of(pin.plugin_id, self._known) or ""
 
     def expected_roles(self, kind: str) -> tuple[str, ...]:
         """Return the roles of a kind that persons have admitted, installed now or not.

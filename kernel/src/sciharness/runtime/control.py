@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from sciharness.contract.steps import plan_steps, sealed_from_others
 from sciharness.errors import UsageError
 from sciharness.failpoints import reach
-from sciharness.plugins import PARTS, Leasable, Plugins
+from sciharness.plugins import PARTS, Leasable, Plugins, naming_pin
 from sciharness.runtime.delivery import delivered, publish_packages
 from sciharness.runtime.looking import export_run
 from sciharness.runtime.loop import carry_on
@@ -117,7 +117,11 @@ def pinned_leases(home: Home, state: RunState) -> dict[str, Leasable]:
         HarnessError: naming the capability that is missing, changed or refused.
     """
     plugins = Plugins(home)
-    return {name: plugins.lease(name, Pin.parse(text)) for name, text in state.pins.items()}
+    leases = {}
+    for name, text in state.pins.items():
+        with naming_pin(plugins, Pin.parse(text)) as pin:
+            leases[name] = plugins.lease(name, pin)
+    return leases
 
 
 def pinned_parts(home: Home, state: RunState) -> dict[str, Leasable]:
@@ -128,11 +132,12 @@ def pinned_parts(home: Home, state: RunState) -> dict[str, Leasable]:
     """
     plugins = Plugins(home)
     chosen = {"reasoner": state.contract.reasoner, "executor": state.contract.executor}
-    return {
-        part: plugins.role(part, choice.use, Pin.parse(state.parts[part]))
-        for part, choice in chosen.items()
-        if choice.use != PARTS[part]
-    }
+    parts = {}
+    for part, choice in chosen.items():
+        if choice.use != PARTS[part]:
+            with naming_pin(plugins, Pin.parse(state.parts[part])) as pin:
+                parts[part] = plugins.role(part, choice.use, pin)
+    return parts
 
 
 def _claim(home: Home, run_id: str, allowed: frozenset[str]) -> Owner:

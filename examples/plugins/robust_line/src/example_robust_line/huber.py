@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 # Makes the median absolute deviation the standard deviation of normal errors.
 MAD_TO_SIGMA = 1.482602218505602
 SETTLED = 1e-10
+FAR = 5.0  # robust standard deviations; normal errors hardly get there
 
 
 @frozen(eq=False)
@@ -53,7 +54,7 @@ def fit(
         scale = float(MAD_TO_SIGMA * np.median(np.abs(residuals)))
         weights = _weights(residuals, tuning * scale)
         settled = bool(np.max(np.abs(solution - before)) <= SETTLED * np.max(np.abs(solution)))
-    outliers = int(np.sum(np.abs(y - design @ solution) > 3.0 * scale))
+    outliers = int(np.sum(np.abs(y - design @ solution) > FAR * scale))
     return Line(float(solution[0]), solution[1:], scale, outliers, step, settled)
 
 
