@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sciharness.workers.processes import descendants
 
 NOTES: dict[str, Any] = {
     "inputs": None,
@@ -193,6 +199,64 @@ def test_the_second_interrupt_stops_at_once(long: Any) -> None:
     assert time.monotonic() - asked < 10
     assert long.status() == "interrupted"
     assert long.settled() == ["n0"]
+
+
+def living(mark: str) -> list[str]:
+    """Return the processes whose command line holds a word."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if mark.encode() in place.read_bytes():
+                found.append(place.parent.name)
+    return found
+
+
+def twice(long: Any, process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+
+
+STOPS: dict[str, Callable[[Any, subprocess.Popen[str]], object]] = {
+    "pause --now": lambda long, process: long.harness("pause", "1", "--now", code=0),
+    "cancel": lambda long, process: long.harness("cancel", "1", code=0),
+    "Ctrl-C twice": twice,
+    "kill -9": lambda long, process: process.kill(),
+}
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted in /proc")
+@pytest.mark.parametrize("how", STOPS)
+def test_the_whole_process_tree_of_an_action_ends(steered: Any, how: str) -> None:
+    # Public report T-02: the children left the session, hold the output and ignore SIGTERM.
+    mark = f"brood-{secrets.token_hex(8)}"
+    steps = [{"id": "brood", "use": "toy.brood", "with": {"mark": mark}}]
+    steered.harness.contract(**{**NOTES, "capabilities": ["toy.brood"]}, steps=steps)
+    process = steered.start("run", "c.yaml")
+    steered.until("ActionProgress")
+    assert len(living(mark)) == 2
+    asked = time.monotonic()
+
+    STOPS[how](steered, process)
+    end(process)
+    while living(mark) and time.monotonic() - asked < 12:
+        time.sleep(0.05)
+
+    assert living(mark) == []
+
+
+def test_a_signal_to_all_processes_at_once_is_no_failure_of_the_action(long: Any) -> None:
+    # What a shutdown or a batch system does: the worker is gone before we hear of it.
+    process = long.start("run", "c.yaml")
+    long.until("ActionStarted", times=2)
+
+    for pid in [*descendants(process.pid), process.pid]:
+        os.kill(pid, signal.SIGTERM)
+    code, _, _ = end(process)
+
+    assert code == 130
+    assert long.settled() == ["n0"]
+    assert long.status() == "interrupted"
 
 
 def test_a_killed_run_is_interrupted_everywhere(long: Any, killed: Callable[..., None]) -> None:

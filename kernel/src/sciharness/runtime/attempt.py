@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,8 @@ from sciharness.workers.pool import ActionFailed
 
 Request = Mapping[str, Any]  # Any: JSON values
 
+_BY_SIGNAL = frozenset({"crash", "memory"})
+_MOMENT = 0.2
 _NO_ROOM = ("[Errno 28]", "No space left on device", "Disk quota exceeded")
 
 
@@ -131,7 +134,7 @@ def settle_failure(
     charged = getattr(fault, "usage", None) or {}
     cpu_seconds = getattr(fault, "cpu_seconds", 0.0)
     reason = fault.reason if isinstance(fault, ActionFailed) else fault.kind
-    if reason == "cancelled":
+    if reason == "cancelled" or (reason in _BY_SIGNAL and _ends_with_us(session)):
         stop_action(session, record, charged, cpu_seconds)
     if isinstance(fault, ActionFailed) and _no_room(fault):
         raise DiskFullError(
@@ -147,6 +150,16 @@ def settle_failure(
     session.record(failed(session, record, fault, paid=paid))
     reach("action.settled", record.index)
     return Ending(fault=fault) if isinstance(fault, IntegrityError) else None
+
+
+def _ends_with_us(session: Session) -> bool:
+    """Whether a worker that died did so because all of this run is being ended.
+
+    A shutdown, or a batch system, signals every process at once; the worker's
+    end may be seen a moment before our own signal is.
+    """
+    time.sleep(_MOMENT)
+    return session.cancelled()
 
 
 def _out_of_time(session: Session) -> Exhausted | None:

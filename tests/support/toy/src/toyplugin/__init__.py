@@ -196,6 +196,26 @@ def clocked(request: NothingRequest, context: Context) -> Outcome:
 
 
 @frozen
+class BroodRequest:
+    """Parameters of the brood: a word to tell its processes by."""
+
+    mark: str = "brood"
+
+
+def brood(request: BroodRequest, context: Context) -> Outcome:
+    """Start processes that leave the session and hold the output, and wait with them."""
+    import subprocess
+
+    sleeper = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(300)"
+    for apart in (False, True):
+        command = [sys.executable, "-c", f"{sleeper}  # {request.mark}"]
+        subprocess.Popen(command, start_new_session=apart)
+    context.progress(0.5, "brooding")
+    time.sleep(300)
+    return Outcome(metrics={"value": 1.0})
+
+
+@frozen
 class CountRequest:
     """The count has no parameters."""
 
@@ -390,6 +410,14 @@ def harness_capabilities():
             NothingRequest,
             "Do nothing.",
             "domain experiments",
+            metrics=value,
+        ),
+        Capability(
+            "brood",
+            brood,
+            BroodRequest,
+            "Start processes and wait.",
+            "analysis",
             metrics=value,
         ),
         Capability(
