@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from sciharness.descriptors import Descriptor
 from sciharness.errors import HarnessError
 from sciharness.plugins import Plugins
+from sciharness.workers.pool import LoadSet, Workers
 
 MODULE = "example_six_hooks/capability.py"
 
@@ -120,6 +122,30 @@ def test_the_reasons_can_be_told_apart() -> None:
     sayings = [case[4] for case in CASES]
 
     assert len(set(sayings)) == len(sayings)
+
+
+def test_one_that_does_not_load_is_not_started_by_each_list(
+    bare: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bare.opened() as home:
+        import_fails(bare, Plugins(home))
+        (first,) = [one for one in Plugins(home).listing() if one.id == "example.six"]
+        started: list[object] = []
+        real = Workers.describe
+
+        def describe(workers: Workers, package: LoadSet) -> Descriptor:
+            started.append(package)
+            return real(workers, package)
+
+        monkeypatch.setattr(Workers, "describe", describe)
+        (again,) = [one for one in Plugins(home).listing() if one.id == "example.six"]
+        quiet = len(started)
+        (Path(bare.site) / "no_such_library.py").write_text("HOOK_API = 1\n", "utf-8")
+        (healed,) = [one for one in Plugins(home).listing() if one.id == "example.six"]
+
+    assert (first.state, first.reason) == ("broken", again.reason)
+    assert quiet == 0
+    assert healed.state == "admitted"  # something was installed, so it was tried again
 
 
 def test_verify_names_what_changed_and_ends_with_seven(bare: Any) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sciharness import __version__
 from sciharness.descriptors import Descriptor
 from sciharness.errors import PluginError
 from sciharness.hooks import HOOK_API
 from sciharness.workers.descriptor import descriptor_from_plain, descriptor_to_plain
+from sciharness_catalog.distributions import search_path
 from sciharness_catalog.verify import VerifiedPackage
 
 
@@ -49,11 +52,49 @@ def offered(folder: Path, plugin_id: str, digest: str, kind: str) -> tuple[str, 
 def save(folder: Path, package: VerifiedPackage, descriptor: Descriptor) -> None:
     """Keep a descriptor; the file is there whole or not at all."""
     kept = {"written_by": _writer(), "descriptor": descriptor_to_plain(descriptor)}
+    _write(_place(folder, package), kept)
+    _fault_place(folder, package).unlink(missing_ok=True)
+
+
+def load_fault(folder: Path, package: VerifiedPackage) -> str:
+    """Return why exactly these bytes did not load when last tried; empty if that may be over.
+
+    It may be as soon as something was installed or removed.
+    """
+    try:
+        kept = json.loads(_fault_place(folder, package).read_bytes())
+        known = (kept["written_by"], kept["surroundings"]) == (_writer(), _surroundings())
+        return str(kept["reason"]) if known else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def save_fault(folder: Path, package: VerifiedPackage, reason: str) -> None:
+    """Keep why a plugin did not load, so that a list does not start it each time."""
+    kept = {"written_by": _writer(), "surroundings": _surroundings(), "reason": reason}
+    _write(_fault_place(folder, package), kept)
+
+
+def _write(place: Path, kept: dict[str, Any]) -> None:  # Any: JSON values
+    folder = place.parent
     folder.mkdir(parents=True, exist_ok=True)
     handle, fresh = tempfile.mkstemp(dir=folder)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(kept, file, allow_nan=False)
-    os.replace(fresh, _place(folder, package))
+    os.replace(fresh, place)
+
+
+def _fault_place(folder: Path, package: VerifiedPackage) -> Path:
+    return folder / f"{package.digest}-{package.plugin_id}.fault"
+
+
+def _surroundings() -> list[list[str | int]]:
+    """Return the folders that packages lie in, and when something was put there or taken."""
+    found: list[list[str | int]] = []
+    for folder in search_path():
+        with suppress(OSError):
+            found.append([str(folder), folder.stat().st_mtime_ns])
+    return found
 
 
 def _place(folder: Path, package: VerifiedPackage) -> Path:

@@ -57,10 +57,13 @@ class Plugins:
     def listing(self) -> tuple[PluginStatus, ...]:
         """Return every plugin ID that an installed distribution claims, by ID.
 
+        One that did not load before is not started again as long as nothing
+        was installed or removed.
+
         Raises:
             IntegrityError: the record of decisions is broken.
         """
-        return tuple(self._status(plugin) for plugin in find_plugins())
+        return tuple(self._status(plugin, again=False) for plugin in find_plugins())
 
     def show(self, plugin_id: str) -> PluginStatus:
         """Return one plugin.
@@ -188,7 +191,7 @@ class Plugins:
             _bind(tx)
         self._leases.pop(plugin_id, None)
 
-    def _status(self, plugin: InstalledPlugin) -> PluginStatus:
+    def _status(self, plugin: InstalledPlugin, *, again: bool = True) -> PluginStatus:
         package: VerifiedPackage | None = None
         try:
             package = read_verified(plugin)
@@ -199,7 +202,7 @@ class Plugins:
         operations: tuple[Operation, ...] = ()
         if package is not None and said.state == "admitted":
             try:
-                operations = self._descriptor(plugin, package).operations
+                operations = self._descriptor(plugin, package, again=again).operations
             except HarnessError as error:
                 state, reason = "broken", str(error)
         return _status_of(plugin, said, state, reason, operations)
@@ -221,11 +224,21 @@ class Plugins:
             self._load_sets[key] = LoadSet(own, tuple(libraries))
         return self._load_sets[key]
 
-    def _descriptor(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
+    def _descriptor(
+        self, plugin: InstalledPlugin, package: VerifiedPackage, *, again: bool = True
+    ) -> Descriptor:
         descriptor = cache.load(self._kept, package)
-        if descriptor is None:
+        if descriptor is not None:
+            return descriptor
+        fault = "" if again else cache.load_fault(self._kept, package)
+        if fault:
+            raise PluginError(fault)
+        try:
             descriptor = self._asked(plugin, package)
-            cache.save(self._kept, package, descriptor)
+        except PluginError as error:
+            cache.save_fault(self._kept, package, str(error))
+            raise
+        cache.save(self._kept, package, descriptor)
         return descriptor
 
     def _asked(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
