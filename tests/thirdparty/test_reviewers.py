@@ -154,6 +154,44 @@ def test_rules_that_were_changed_after_admission_are_not_believed(bare: Any) -> 
     assert "digest differs" in reviews.opinions[0].findings[0]
 
 
+def test_a_package_is_asked_about_at_each_stage(harness: Any) -> None:
+    """A reviewer that is admitted after a run keeps its package from being exported."""
+    steps = [
+        {"id": "fit", "use": "example.robust_line.fit", "inputs": {"data": "data"}},
+        {
+            "id": "judge",
+            "use": "evaluation.regression",
+            "inputs": {"predictor": "fit", "data": "data"},
+        },
+    ]
+    harness("plugin", "admit", "example.robust_line", code=0)
+    harness.contract(
+        capabilities=["example.robust_line.fit", "evaluation.regression"],
+        steps=steps,
+        deliver=["predictor_plugin"],
+        permissions={"publish_plugins": True},
+        publish={"id": "acme.line", "version": "1.0.0"},
+    )
+    run = harness("run", "c.yaml", "--json", code=0).json
+    harness("export", "1", "--out", "first", code=0)
+    (wheel,) = [Path(one["path"]) for one in run["artifacts"] if one["type"] == "generated_plugin"]
+    (statement,) = [Path(one["path"]) for one in run["artifacts"] if one["type"] == "attestation"]
+    placed = harness.folder / "acme_line-1.0.0-py3-none-any.whl"
+    placed.write_bytes(wheel.read_bytes())
+    (harness.folder / "statement.json").write_bytes(statement.read_bytes())
+    harness("plugin", "admit", "odd_reviews", code=0)
+    install = ("plugin", "install", placed, "--attestation", "statement.json", "--json")
+
+    exported = harness("export", "1", "--out", "second", "--json", code=7)
+    installed = harness(*install, code=7)
+    harness("plugin", "revoke", "odd_reviews", code=0)
+    harness(*install, code=0)
+
+    assert "refused by the reviewer odd_reviews" in exported.json["error"]["message"]
+    assert not (harness.folder / "second").exists()
+    assert "refused by the reviewer odd_reviews" in installed.json["error"]["message"]
+
+
 def test_reviewing_leaves_nothing_behind(harness: Any) -> None:
     asked(harness, HARMLESS)
 

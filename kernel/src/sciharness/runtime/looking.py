@@ -43,13 +43,21 @@ def export_run(
 ) -> Path:
     """Write the export of a run to a folder or ``.zip`` file and return it.
 
-    ``extra`` are further files by their paths in the export.
+    ``extra`` are further files by their paths in the export. What the run has
+    published is reviewed again.
+
+    Raises:
+        IntegrityError: a reviewer refused it.
     """
     # Imported here and below: most looks at a run need neither.
     from sciharness.export import build_export
     from sciharness.runtime.delivery import export_files
 
     state = state_of(home, prefix)
+    if state.packages or state.documents:
+        from sciharness.runtime.export_review import review_export
+
+        review_export(home, state)
     return build_export(
         home,
         state.run_id,
