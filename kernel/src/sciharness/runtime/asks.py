@@ -42,6 +42,9 @@ def ask_to_pause(home: Home, run_id: str, *, now: bool = False) -> str:
             state = fold(run_id, log.read(run_id))
             body = {"reason": "paused on request", "usage": lost_usage(home, state)}
             log.append(run_id, [("RunPaused", body)], projection={"status": "paused"}, tx=tx)
+            # If the owner lives after all, where we cannot see it, it is told by its next event.
+            Runs(home).claim(run_id, tx)
+            Runs(home).release(run_id, tx)
             return "paused"
     if run.status in {"paused", "waiting_for_input"}:
         return run.status

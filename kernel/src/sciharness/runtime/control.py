@@ -34,6 +34,7 @@ from sciharness_catalog.pins import Pin
 Tell = Callable[[str], None]
 Kind = TypeVar("Kind", bound=Session)
 
+UNDELIVERED = frozenset({"pending", "failed"})
 UNFINISHED = frozenset({"created", "interrupted", "paused", "waiting_for_input"})
 
 
@@ -78,7 +79,7 @@ def carry_run(
         state = fold(run_id, EventLog(home).read(run_id))
         if state.status not in TERMINAL or state.status in allowed:
             state = _carry(home, state, owner, manner, first(state))
-        if state.status in TERMINAL and state.delivery == "pending":
+        if state.status in TERMINAL and state.delivery in UNDELIVERED:
             _deliver(home, state, owner)
             if export_to is not None:
                 export_run(home, run_id, export_to)
@@ -154,8 +155,8 @@ def _claim(home: Home, run_id: str, allowed: frozenset[str]) -> Owner:
 
 
 def is_undelivered(run: Run) -> bool:
-    """Whether a run has ended, but its delivery has not."""
-    return run.status in TERMINAL and run.delivery == "pending"
+    """Whether a run has ended, but its delivery has not, or has failed."""
+    return run.status in TERMINAL and run.delivery in UNDELIVERED
 
 
 def _status(run: Run) -> str:
@@ -199,6 +200,7 @@ def _start(home: Home, state: RunState, manner: Manner, after: int) -> NewEvent:
             "machine": machine_facts(),
             "after": after,
             "usage": lost_usage(home, state),
+            "spend_holdout": manner.spend_holdout,
         },
     )
 
@@ -232,7 +234,6 @@ def open_session(
         tell=manner.tell,
         stop=manner.stop,
         workers=manner.workers,
-        spend_holdout=manner.spend_holdout,
         owner=owner,
     )
 

@@ -22,7 +22,7 @@ from sciharness.runtime.staging import Staged, stage_input
 from sciharness.runtime.state import fold
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
-from sciharness.store.runs import TERMINAL, Runs
+from sciharness.store.runs import TERMINAL, Run, Runs
 from sciharness.store.vault import Vault
 from sciharness.workers.confinement import probe
 from sciharness.workers.pool import Workers
@@ -133,6 +133,7 @@ def unfinished_run(home: Home, path: Path, tell: Tell = lambda line: None) -> st
     runs = Runs(home).listing(contract_digest(reading.document))
     waiting = [run for run in runs if run.status not in TERMINAL or run.delivery == "pending"]
     if not waiting:
+        _tell_of_more(runs[-1:], tell)
         return None
     newest = waiting[-1]
     changed = _changed_inputs(home, newest.run_id, path.parent)
@@ -143,6 +144,15 @@ def unfinished_run(home: Home, path: Path, tell: Tell = lambda line: None) -> st
         )
         return None
     return newest.run_id
+
+
+def _tell_of_more(newest: list[Run], tell: Tell) -> None:
+    for run in newest:
+        if run.status == "budget_exhausted":
+            tell(
+                f"run {run.run_id} of this contract ended at its budget; `harness budget"
+                f" {run.run_id} --add KEY=N` goes on with it; a new run starts"
+            )
 
 
 def _changed_inputs(home: Home, run_id: str, folder: Path) -> list[str]:

@@ -80,7 +80,10 @@ def delivered(home: Home, state: RunState, fault: HarnessError | None = None) ->
             }
     except (HarnessError, OSError) as fault:
         body = {"delivery": "failed" if succeeded else "none", "export": None}
-        hint = f"Write it elsewhere with `harness export {state.run_id} --out FILE.zip`."
+        hint = (
+            f"`harness resume {state.run_id}` tries again; `harness export {state.run_id}"
+            " --out FILE.zip` writes it elsewhere."
+        )
         message = redact(f"the export failed: {fault}")
         body["error"] = {"kind": "delivery", "where": "", "message": message, "hint": hint}
     reach("run.exported")

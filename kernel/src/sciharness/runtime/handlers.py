@@ -56,6 +56,7 @@ def _started(state: RunState, body: Body) -> None:
     state.status, state.reason, state.error = "running", "", None
     state.revisions = [evolve(item, ended=False) for item in state.revisions]
     state.machine = dict(body.get("machine", {}))
+    state.may_spend = state.may_spend or bool(body.get("spend_holdout"))
     state.budget.settle(body.get("usage", {}))
     state.in_flight = {}
 
@@ -133,7 +134,10 @@ def _predictor_frozen(state: RunState, body: Body) -> None:
 
 
 def _holdout_queried(state: RunState, body: Body) -> None:
-    state.looks.append(from_plain(Look, body["look"]))
+    look = from_plain(Look, body["look"])
+    state.looks.append(look)
+    if look.spent and not look.replayed:
+        state.may_spend = False
 
 
 def _task_completed(state: RunState, body: Body) -> None:
@@ -218,8 +222,8 @@ def _charge_once(state: RunState, body: Body) -> None:
 def _delivered(state: RunState, body: Body) -> None:
     state.delivery = body["delivery"]
     state.export = body.get("export")
-    if body.get("error"):
-        state.error = body["error"]
+    earlier = state.error if (state.error or {}).get("kind") != "delivery" else None
+    state.error = body.get("error") or earlier
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -15,11 +15,12 @@ from sciharness.runtime.session import Session
 from sciharness.runtime.stopping import SUNK
 
 _SECONDS = 1.0
+_SHARE = 0.01  # of the time so far: a search of a day must not fill the record
 
 
 @define
 class Hearing:
-    """Records what an action tells, each kind once a second at the most.
+    """Records what an action tells, once a second at the most, and less often the longer it takes.
 
     Charges that are spent for good even if the action is killed and runs again
     go into the record while it runs.
@@ -35,7 +36,8 @@ class Hearing:
     def __call__(self, message: Mapping[str, Any]) -> None:  # Any: JSON values
         """Take one checked message of the worker."""
         now = time.monotonic()
-        if "progress" in message and now - self._progressed >= _SECONDS:
+        pause = max(_SECONDS, (now - self.started) * _SHARE)
+        if "progress" in message and now - self._progressed >= pause:
             self._progressed = now
             self._progress(message["progress"], now - self.started)
         elif "charge" in message:

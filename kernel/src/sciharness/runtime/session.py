@@ -50,7 +50,6 @@ class Session:
     tell: Callable[[str], None] = field(default=lambda line: None)
     stop: Stop = field(factory=Stop)
     workers: int = 1
-    spend_holdout: bool = False
     owner: Owner | None = None
     reasoner: Leasable | None = None
     executor: Leasable | None = None
@@ -122,6 +121,11 @@ class Session:
         if verdicts == self.state.verdicts:
             return list(events)
         return [*events, ("CriteriaJudged", {"verdicts": to_plain(verdicts)})]
+
+    @property
+    def spend_holdout(self) -> bool:
+        """Whether a person grants a look beyond the allowed ones that was not taken yet."""
+        return self.state.may_spend
 
     def workspace(self, index: int) -> Path:
         """Return the folder of the action ``index``; it is made when first asked for."""

@@ -38,7 +38,8 @@ class RunState:
     ID, ``concluded`` what it said when it was done. ``undefined`` maps metrics to
     the reason why their evaluator could not define them. ``criteria`` are the
     contract's, or what a person put in their place. ``exhausted`` is the budget
-    key that ended the run. Actions from index
+    key that ended the run; ``may_spend`` a look beyond the allowed ones that a
+    person granted and that was not taken yet. Actions from index
     ``chapter`` on belong to the part of the run after its budget was last
     raised. ``in_flight`` is what the running action has charged so far,
     ``metered`` the moment up to which the time of the run is charged.
@@ -75,6 +76,7 @@ class RunState:
     documents: list[dict[str, Any]] = field(factory=list)
     machine: dict[str, Any] = field(factory=dict)
     ask: Ask | None = None
+    may_spend: bool = False
     chapter: int = 0
     proposals: dict[str, Step] = field(factory=dict)
     concluded: str | None = None

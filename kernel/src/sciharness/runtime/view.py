@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sciharness.contract.records import BUDGET_KEYS
 from sciharness.runtime.criteria import judge
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.state import RunState
-
-if TYPE_CHECKING:
-    from sciharness.plugins import Leasable
 
 View = dict[str, Any]  # Any: JSON values
 
@@ -92,39 +88,6 @@ def report_view(state: RunState) -> View:
         "actions": [to_plain(action) for action in (*state.actions, *state.refusals)],
         "frozen": state.frozen,
         "undefined": dict(state.undefined),
-    }
-
-
-def reasoner_view(state: RunState, leases: Mapping[str, Leasable]) -> View:
-    """Return what a reasoner is told before each proposal; nothing sealed is in it.
-
-    It names what may be proposed: the leased capabilities with their request
-    schemas and the rules of the contract for them, what is left of the budget,
-    what was refused and why.
-    """
-    contract, budget = state.contract, state.budget
-    return {
-        "goal": contract.goal,
-        "questions": list(contract.questions),
-        "workflow": to_plain(contract.workflow),
-        "capabilities": {
-            name: {
-                "summary": lease.operation.summary,
-                "group": lease.operation.group,
-                "request": lease.operation.request_schema,
-                "constraints": to_plain(contract.constraints.get(name, ())),
-            }
-            for name, lease in sorted(leases.items())
-        },
-        "criteria": run_view(state)["criteria"],
-        "budget": {
-            key: {"used": budget.used.get(key, 0.0), "left": budget.remaining(key)}
-            for key in BUDGET_KEYS
-        },
-        "inputs": [_input(staged) for staged in state.inputs.values()],
-        "artifacts": [_artifact(item, {}) for item in state.artifacts],
-        "actions": [to_plain(action) for action in state.settled],
-        "refusals": [to_plain(action) for action in state.refusals],
     }
 
 

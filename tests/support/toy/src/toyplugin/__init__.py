@@ -240,11 +240,15 @@ class ChargeRequest:
 
     usage: dict[str, float] = field(factory=dict)
     fail: bool = False
+    pause: float = field(default=0.0, validator=ge(0.0))
 
 
 def charge(request: ChargeRequest, context: Context) -> Outcome:
     """Charge what is asked, then perhaps fail."""
     context.charge(**request.usage)
+    ends = time.monotonic() + request.pause
+    while time.monotonic() < ends and not context.cancelled:
+        time.sleep(0.02)
     if request.fail:
         raise RuntimeError("failed on request")
     return Outcome(metrics={"value": 1.0})
