@@ -161,6 +161,7 @@ def harness_capabilities():
 """
 
 
+@pytest.mark.slow
 def test_what_the_kit_cannot_think_of_is_skipped_or_given(tmp_path: Path) -> None:
     project = write(tmp_path / "small", NEEDY)
     (skipped,) = [one for one in testkit.check(project) if one.result == "skipped"]

@@ -52,6 +52,7 @@ def test_it_is_installed_admitted_and_called(
     assert called["metrics"] == {"rows": 60.0}
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass(project: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],

@@ -212,6 +212,7 @@ def test_calls_and_tokens_are_counted_and_bound_the_run(harness: Any) -> None:
     assert run["budget"]["actions"]["used"] == 3
 
 
+@pytest.mark.slow
 def test_a_resumed_run_does_not_ask_for_what_was_proposed_already(harness: Any) -> None:
     slow = {"use": "toy.note", "with": {"pause": 60.0, "stubborn": True}}
     harness.contract(

@@ -154,6 +154,7 @@ def test_rules_that_were_changed_after_admission_are_not_believed(bare: Any) -> 
     assert "digest differs" in reviews.opinions[0].findings[0]
 
 
+@pytest.mark.slow
 def test_a_package_is_asked_about_at_each_stage(harness: Any) -> None:
     """A reviewer that is admitted after a run keeps its package from being exported."""
     steps = [

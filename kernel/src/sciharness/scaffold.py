@@ -60,7 +60,7 @@ class CountRequest:
 
 def count(request: CountRequest, context: Context) -> Outcome:
     """Return the number of rows, with a note when there are fewer than expected."""
-    rows = len(read_table(context.inputs["data"]).y)
+    rows = len(read_table(context.inputs["data"]).X)
     enough = rows >= request.at_least
     return Outcome({"rows": float(rows)}, () if enough else (f"only {rows} rows",))
 

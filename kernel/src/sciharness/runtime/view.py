@@ -82,6 +82,7 @@ def report_view(state: RunState) -> View:
         "contract_digest": state.contract_digest,
         "seed": contract.seed,
         "pins": dict(state.pins),
+        "parts": dict(state.parts),
         "versions": dict(state.versions),
         "created": state.created,
         "inputs": [_input(staged) for staged in state.inputs.values()],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from attrs import frozen
@@ -61,5 +60,5 @@ def fit(
 def _weights(residuals: Array, limit: float) -> Array:
     if limit == 0.0:  # more than half of the rows lie on the line
         return np.where(residuals == 0.0, 1.0, 1e-12)
-    size: Any = np.abs(residuals)
-    return np.minimum(1.0, limit / np.maximum(size, limit))
+    weights: Array = np.minimum(1.0, limit / np.maximum(np.abs(residuals), limit))
+    return weights

@@ -43,13 +43,15 @@ class FitRequest:
 def fit(request: FitRequest, context: Context) -> Outcome:
     """Fit the visible rows and write a predictor."""
     # numpy takes a tenth of a second to load: a worker that only describes does not need it.
+    import numpy as np
+
     from example_robust_line import huber
     from sciharness import read_table
 
     arrays = read_table(context.inputs["data"])
     line = huber.fit(
         arrays.X,
-        arrays.y,
+        np.asarray(arrays.y, dtype=float),
         tuning=request.tuning,
         max_iterations=request.max_iterations,
         stop=lambda: context.cancelled,

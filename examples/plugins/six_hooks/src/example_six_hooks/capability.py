@@ -19,7 +19,7 @@ def spread(request: SpreadRequest, context: Context) -> Outcome:
     """Return the range of the target between two quantiles."""
     import numpy as np  # here and not above: a worker that only describes stays quick
 
-    target = read_table(context.inputs["data"]).y
+    target = np.asarray(read_table(context.inputs["data"]).y, dtype=float)
     low, high = map(float, np.quantile(target, [request.trim, 1.0 - request.trim]))
     context.output("spread.txt", "OTHER").write_text(f"{low!r} to {high!r}\n", "utf-8")
     return Outcome({"spread": high - low}, (f"the target lies in {low:.6g} to {high:.6g}",))
