@@ -32,6 +32,7 @@ NAMES = (
     "report.due",
     "run.ending",
     "run.ended",
+    "run.published",
     "run.exported",
     "run.delivered",
     "run.released",
