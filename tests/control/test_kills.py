@@ -38,7 +38,20 @@ CONTRACT: dict[str, Any] = {
 }
 # Reached only where a package is published or installed.
 ELSEWHERE = ("run.published", "install.")
-POINTS = [name for name in NAMES if not name.startswith(ELSEWHERE)]
+# The quick tests take one step of each kind; the slow ones take all.
+QUICK = {
+    "run.created",
+    "action.begun",
+    "action.ingested",
+    "commit.ready",
+    "look.spent",
+    "run.ended",
+}
+POINTS = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    for name in NAMES
+    if not name.startswith(ELSEWHERE)
+]
 # Settled once in the whole run, however often it was killed.
 COUNTED = ("actions", "failures", "solver_calls", "training_runs", "reasoner_calls")
 ACKNOWLEDGED = re.compile(r"event='(\w+)' run='([^']+)' seq=(\d+)")

@@ -212,7 +212,10 @@ HARM: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("how", HARM)
+@pytest.mark.parametrize(
+    "how",
+    ["altered", *(pytest.param(how, marks=pytest.mark.slow) for how in HARM if how != "altered")],
+)
 def test_a_damaged_object_is_noticed_and_mended_by_the_same_file(
     judged: Any, tmp_path: Path, how: str
 ) -> None:
