@@ -211,6 +211,17 @@ def test_a_plugin_without_room_is_interrupted_not_failed(small_disk: Any) -> Non
     assert_goes_on(small_disk)
 
 
+def test_a_disk_without_any_room_is_named(small_disk: Any) -> None:
+    small_disk("run", "c.yaml", code=0)
+    filler = fill(small_disk, 0)
+
+    told = small_disk("list", code=1)
+    filler.unlink()
+
+    assert "no room is left on the disk" in told.err
+    small_disk("list", code=0)
+
+
 @pytest.mark.slow
 def test_thirty_sizes_of_a_full_disk_lose_nothing(small_disk: Any) -> None:
     codes: dict[int, int] = {}
@@ -218,12 +229,19 @@ def test_thirty_sizes_of_a_full_disk_lose_nothing(small_disk: Any) -> None:
         filler = fill(small_disk, number * 16384)
         ended = small_disk("-v", "run", "c.yaml", "--fresh")
         codes[ended.code] = codes.get(ended.code, 0) + 1
+        filler.unlink()
         with Home.open(small_disk.home) as home:
             assert lost(home, ended.err) == 0
         assert ended.code in {0, 1, 6}, ended.err
         assert "Traceback" not in ended.err, ended.err
-        filler.unlink()
         assert_stopped_on_the_record(small_disk)
         small_disk("doctor", code=0)  # makes the reserve anew
+    with Home.open(small_disk.home) as home:
+        left = [run.run_id for run in Runs(home).listing() if run.status not in TERMINAL]
+    for run_id in left:
+        small_disk("resume", run_id, code=0)
     assert_goes_on(small_disk)
-    print(f"\n30 sizes: exit codes {codes}, acknowledged events lost 0, runs without an end 0")
+    print(
+        f"\n30 sizes: exit codes {codes}, {len(left)} runs resumed to their end,"
+        " acknowledged events lost 0, runs without an end 0"
+    )

@@ -100,7 +100,7 @@ def test_a_successful_run_is_told_in_full(report: Report, given: Any) -> None:
         "least complexity within one standard error",
         "linear",
         "found again in 9 of 10 repeated searches on other samples, and chosen again in 8",
-        "Before you use the formula: ",
+        "Before you use the formula:",
         "Scatter changes with the prediction (p = 0.002).",
         "95 % intervals",
         "2,000,000 evaluations by operon and ended at its bound of evaluations",

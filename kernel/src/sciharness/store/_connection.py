@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
 from sciharness.store._mounts import is_network_place
+from sciharness.store.errors import DiskFullError
+
+_LEAST_ROOM = 64 * 1024
 
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
@@ -29,6 +33,17 @@ def connect(database: Path) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_mode={journal}").fetchone()
         for setting in _SETTINGS:
             connection.execute(setting).fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        room = os.statvfs(database.parent)
+        if room.f_bavail * room.f_frsize < _LEAST_ROOM:
+            # SQLite calls it an I/O error when there is no room for its shared memory.
+            raise DiskFullError(
+                "no room is left on the disk",
+                where="harness.db",
+                hint="Make room on the disk that holds the home.",
+            ) from error
+        raise
     except BaseException:
         connection.close()
         raise
