@@ -84,6 +84,9 @@ def build(member: Member, out: Path) -> Built:
     """Build a member's wheel in this process into ``out``."""
     from flit_core.wheel import make_wheel_in
 
+    hidden = sorted(path for path in (member.folder / "src").rglob(".*"))
+    if hidden:
+        raise ValueError(f"{hidden[0].relative_to(ROOT)} would get into the wheel; remove it")
     os.environ["SOURCE_DATE_EPOCH"] = EPOCH
     with tempfile.TemporaryDirectory(dir=out) as fresh:
         made = make_wheel_in(member.folder / "pyproject.toml", Path(fresh)).file
