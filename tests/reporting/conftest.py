@@ -269,6 +269,7 @@ def card() -> dict[str, Any]:
     }
 
 
+KINDS = {"scan.part.json": "report_part"}
 ARTIFACTS = {
     "fit.formulas.json": ("analysis_result", formulas),
     "fit.model_card.json": ("model_card", card),
@@ -312,7 +313,7 @@ def write_report(folder: Path, given: Given) -> Written:
     """Write inputs to files, run the operation on them, and read what it wrote."""
     inputs = {"run": _file(folder, "run", "run", given.run)}
     for name, value in given.artifacts.items():
-        kind = ARTIFACTS[name][0] if name in ARTIFACTS else "OTHER"
+        kind = ARTIFACTS[name][0] if name in ARTIFACTS else KINDS.get(name, "OTHER")
         inputs[name] = _file(folder, name, kind, value)
     if given.rows is not None:
         inputs["data"] = _table(folder, given)

@@ -101,10 +101,21 @@ class Figure:
 
 
 @frozen
-class Figures:
-    """Plots that belong side by side."""
+class Picture:
+    """A picture that a step made: its bytes as they are, shown as an image and never as markup."""
 
-    figures: tuple[Figure, ...]
+    name: str
+    content: bytes
+    media: str
+    alt: str
+    caption: str
+
+
+@frozen
+class Figures:
+    """Plots and pictures that belong side by side."""
+
+    figures: tuple[Figure | Picture, ...]
 
 
 @frozen
@@ -157,8 +168,8 @@ class Document:
     sections: tuple[Section, ...] = field(default=())
 
     @property
-    def figures(self) -> Sequence[Figure]:
-        """All plots, in their order."""
+    def figures(self) -> Sequence[Figure | Picture]:
+        """All plots and pictures, in their order."""
         groups = [b for s in self.sections for b in s.blocks if isinstance(b, Figures)]
         return [figure for group in groups for figure in group.figures]
 

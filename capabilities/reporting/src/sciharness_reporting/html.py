@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 
@@ -21,6 +22,7 @@ from sciharness_reporting.document import (
     Maths,
     Meter,
     Paragraph,
+    Picture,
     Section,
     Spark,
     Strong,
@@ -119,11 +121,15 @@ def _formula(block: Formula) -> str:
     )
 
 
-def _figure(figure: Figure) -> str:
-    return (
-        f'<figure class="plot">{figure.svg.strip()}'
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
-    )
+def _figure(figure: Figure | Picture) -> str:
+    shown = _image(figure) if isinstance(figure, Picture) else figure.svg.strip()
+    return f'<figure class="plot">{shown}<figcaption>{escape(figure.caption)}</figcaption></figure>'
+
+
+def _image(picture: Picture) -> str:
+    # As an image a foreign SVG runs no script and loads nothing.
+    content = b64encode(picture.content).decode()
+    return f'<img src="data:{picture.media};base64,{content}" alt="{escape(picture.alt)}">'
 
 
 def _table(block: Table) -> str:

@@ -32,7 +32,9 @@ def write(request: WriteRequest, context: Context) -> Outcome:
     ``data``. Whatever is absent or cannot be read leaves a gap in the report,
     so that failed and unfinished runs get one as well.
     """
-    from sciharness_reporting.html import html_page  # only needed to write, not to describe
+    # What writes is only loaded to write, not to describe.
+    from sciharness_reporting.document import Picture
+    from sciharness_reporting.html import html_page
     from sciharness_reporting.markdown import markdown_page
     from sciharness_reporting.report import document
     from sciharness_reporting.story import read_story
@@ -43,9 +45,8 @@ def write(request: WriteRequest, context: Context) -> Outcome:
     for name, page in pages.items():
         context.output(name, REPORT_TYPE).write_text(page, encoding="utf-8", newline="\n")
     for figure in report.figures:
-        context.output(figure.name, PLOT_TYPE).write_text(
-            figure.svg, encoding="utf-8", newline="\n"
-        )
+        content = figure.content if isinstance(figure, Picture) else figure.svg.encode()
+        context.output(figure.name, PLOT_TYPE).write_bytes(content)
     return Outcome(notes=story.gaps)
 
 

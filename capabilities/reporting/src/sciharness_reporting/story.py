@@ -6,9 +6,12 @@ from attrs import evolve, frozen
 
 from sciharness import Context
 from sciharness_reporting.findings import Findings, Formulas, read_findings
+from sciharness_reporting.parts import Part, read_parts
 from sciharness_reporting.record import Run, read_run
 from sciharness_reporting.text import label
 from sciharness_reporting.visible import Visible, read_visible, with_predictions
+
+_OWN = "reporting.write"
 
 
 @frozen(eq=False)
@@ -19,6 +22,7 @@ class Story:
     findings: Findings
     formulas: Formulas | None
     visible: Visible | None
+    parts: tuple[Part, ...] = ()
     gaps: tuple[str, ...] = ()
 
     @property
@@ -36,7 +40,10 @@ def read_story(context: Context) -> Story:
     run = read_run(context.inputs["run"].path)
     findings = read_findings(context.inputs)
     visible, gap = read_visible(context.inputs.get("data"))
-    story = Story(run, findings, findings.main(run), visible, (gap,) if gap else ())
+    earlier = {one.step for one in run.actions if one.capability == _OWN}
+    parts, left_out = read_parts(context.inputs, earlier)
+    gaps = tuple(one for one in (gap, left_out) if one)
+    story = Story(run, findings, findings.main(run), visible, parts, gaps)
     if story.formulas is None or visible is None:
         return story
     computed, gap = with_predictions(visible, story.formulas)

@@ -132,6 +132,7 @@ figcaption {
   display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
   gap: 0 1.6rem;
 }
+figure.plot img { display: block; max-width: 100%; height: auto; margin: 0 auto; background: #fff; }
 figure.plot {
   background: var(--card); border: 1px solid var(--rule); border-radius: 10px;
   padding: 1rem 1rem 0.9rem; min-width: 0;

@@ -28,16 +28,19 @@ def place_artifacts(
     """Return every artifact with its path, in order and once per ID.
 
     Inputs stand in ``inputs/NAME/``, results in ``artifacts/STEP/``; the
-    newest report of each name stands at the root. ``taken`` are root names in use.
+    newest report of each name stands at the root, and its plots beside it,
+    where it looks for them. ``taken`` are root names in use.
     """
     unique = {reference["id"]: reference for reference in references}
     reports = [item for item in unique.values() if item["type"] == REPORT]
     newest = {item["name"]: item["id"] for item in reports}
+    writers = {item.get("action", -1) for item in reports if newest[item["name"]] == item["id"]}
     used = {fold(name) for name in (*taken, CRATE, EVENTS, MANIFEST, README, STATE)}
 
     def placed(item: Reference) -> ExportedArtifact:
-        at_root = item["type"] == REPORT and newest[item["name"]] == item["id"]
-        folder = "" if at_root else _folder(item)
+        is_newest = item["type"] == REPORT and newest[item["name"]] == item["id"]
+        is_beside = item["type"] != REPORT and item.get("action", -1) in writers - {-1}
+        folder = "" if is_newest or is_beside else _folder(item)
         path = _unused(folder + readable(item["name"]), used)
         fields = {name: item[name] for name in ("id", "name", "type", "sha256", "size")}
         return ExportedArtifact(**fields, path=path)
