@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are built from files of the packages, or check that they are true.
+"""Write the pages that are built from files of the packages, or check that they are true.
 
 python .ci/docs.py            write them
 python .ci/docs.py --check    say which one is not what it has to be, change nothing
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
-    ROOT / "docs" / "context_data.md": ROOT / "kernel/src/sciharness/contextdata/guide.md",
+    ROOT / "examples" / "context_data.md": ROOT / "kernel/src/sciharness/contextdata/guide.md",
 }
 
 

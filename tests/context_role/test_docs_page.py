@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_it_is_the_packaged_guide() -> None:
-    page = (ROOT / "docs" / "context_data.md").read_text(encoding="utf-8")
+    page = (ROOT / "examples" / "context_data.md").read_text(encoding="utf-8")
 
     assert page == guide(), "write it anew with `python .ci/docs.py`"
 
@@ -29,7 +29,7 @@ def test_the_check_of_all_pages_passes() -> None:
 
 
 def test_the_readme_leads_to_it() -> None:
-    assert "](docs/context_data.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](examples/context_data.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_its_contract_is_the_example() -> None:
