@@ -44,6 +44,18 @@ def test_the_record_says_that_nobody_looked_into_the_package(published: Path) ->
     assert review["policy"] == "permissive_deferred"
 
 
+def test_the_export_tells_of_the_review_beside_the_report(published: Path) -> None:
+    export = published.parent.parent
+    page = (export / "packages.md").read_text()
+    report = (export / "report.md").read_text()
+
+    assert "example.line 0.1.0" in page
+    assert "independent_binary_review_performed: false" in page
+    assert hashlib.sha256(next(published.glob("*.whl")).read_bytes()).hexdigest() in page
+    assert "`packages.md` in the export" in report
+    assert "`independent_binary_review_performed`" in report
+
+
 def test_a_package_published_elsewhere_is_the_same_byte_for_byte(
     published: Path, empty: Path, tmp_path: Path, process: Run, contract: Callable[..., Path]
 ) -> None:

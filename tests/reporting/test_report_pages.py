@@ -174,6 +174,15 @@ def test_an_exhausted_run_shows_the_formula_it_has(report: Report, given: Any) -
     assert "2.00607*sqrt(length)" in page
 
 
+def test_a_report_says_where_the_review_of_packages_is_told(report: Report, given: Any) -> None:
+    given.run["contract"]["deliver"] = ["predictor_plugin"]
+
+    written = report(given)
+
+    assert "packages.md" in written.html
+    assert "`independent_binary_review_performed`" in written.markdown
+
+
 def test_an_unmet_criterion_shows_value_and_threshold(report: Report, given: Any) -> None:
     given.run["criteria"][0].update(met=False, value=0.0312, reason="0.0312 is not <= 0.02")
 

@@ -34,6 +34,7 @@ This folder is the record of one run of sciharness: {run_id}
 
 report.md, report.html   the report, if one was written
 state.json               status, criteria, metrics, budget, artifacts
+packages.md              packages it published, if any, and who reviewed them
 contract.*               what was asked for, and the pins it ran with
 ro-crate-metadata.json   the same files in the words of RO-Crate
 artifacts/               what each step produced

@@ -38,6 +38,7 @@ def publish_packages(
     )
 
     try:
+        EventLog(home).verify(state.run_id)  # a package is made from a record that is whole
         for package in publish(home, state):
             if package.deliverable not in done:
                 record(package.event())
@@ -91,9 +92,15 @@ def delivered(home: Home, state: RunState, fault: HarnessError | None = None) ->
 
 
 def export_files(log: EventLog, run_id: str) -> dict[str, bytes]:
-    """Return contract and lock of a run as they stand at the root of its export."""
+    """Return contract and lock of a run, and what is to know of its packages, as files."""
     created = next(iter(log.read(run_id))).body
-    return {
+    files = {
         str(created["contract_name"]): str(created["contract_text"]).encode(),
         "contract.lock": str(created["lock"]).encode(),
     }
+    packages = [event.body for event in log.read(run_id) if event.kind == "PackagePublished"]
+    if packages:
+        from sciharness.runtime.package_page import PAGE, package_page  # few runs have one
+
+        files[PAGE] = package_page(packages).encode()
+    return files

@@ -83,8 +83,9 @@ def _finished(state: RunState, body: Body) -> None:
 def _delivered(state: RunState, body: Body) -> None:
     state.delivery = body["delivery"]
     state.export = body.get("export")
+    # Why the research failed says more than that a failed run could not be exported either.
     earlier = state.error if (state.error or {}).get("kind") != "delivery" else None
-    state.error = body.get("error") or earlier
+    state.error = earlier or body.get("error")
 
 
 LIFE_HANDLERS: Mapping[str, Handler] = {

@@ -59,6 +59,9 @@ def plain_report(view: View) -> str:
         f"- {_text(item['step'])}.{_text(item['name'])}: `{item['sha256']}`"
         for item in view["artifacts"]
     ]
+    if view["contract"].get("deliver"):
+        lines += ["", "Packages are made after this report; `packages.md` in the export names them"]
+        lines += ["and says whether anybody reviewed them (`independent_binary_review_performed`)."]
     return "\n".join(lines) + "\n"
 
 

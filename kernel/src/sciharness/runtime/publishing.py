@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
 
@@ -19,6 +17,7 @@ from sciharness.plugin import Input
 from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults
 from sciharness.reviewing import Reviews, ask_reviewers
+from sciharness.runtime.comparing import accepted_artifacts, compare, evaluated_metrics
 from sciharness.runtime.documents import Documents, accepted_documents
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.session import NewEvent
@@ -166,7 +165,7 @@ def _inputs(home: Home, state: RunState, lease: Leasable, scratch: Path) -> dict
     record = scratch / "run.json"
     record.write_text(json.dumps(report_view(state), allow_nan=False), encoding="utf-8")
     inputs = {"run": Input("run", record, "run")}
-    accepted = _accepted_artifacts(state)
+    accepted = accepted_artifacts(state)
     for spec in lease.operation.inputs:
         if spec.name == "run":
             continue
@@ -187,14 +186,6 @@ def _inputs(home: Home, state: RunState, lease: Leasable, scratch: Path) -> dict
     return inputs
 
 
-def _accepted_artifacts(state: RunState) -> list[ArtifactRef]:
-    """Return the artifacts of the frozen predictor's step and of its final evaluation."""
-    if state.frozen is None:
-        raise DeliveryError("no predictor was frozen and evaluated", where=state.run_id)
-    step, index = state.frozen["step"], state.frozen["index"]
-    return [item for item in state.artifacts if item.step == step or item.action == index]
-
-
 def _accepted(
     home: Home, state: RunState, deliverable: str, result: JobResult, index: int
 ) -> Published:
@@ -204,7 +195,7 @@ def _accepted(
             "the publisher has to write one wheel and one attestation", where=deliverable
         )
     statement = Attestation.parse(made[ATTESTATION].path.read_bytes(), where=deliverable)
-    compare(state, made[WHEEL].path, statement)
+    compare(state, made[WHEEL].path, statement, evaluated_metrics(home, state))
     facts = {
         "stage": "publish",
         "id": statement.plugin_id,
@@ -246,40 +237,3 @@ def install_published(home: Home, package: Published) -> None:
         install(home, scratch / package.wheel.name)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def compare(state: RunState, wheel: Path, statement: Attestation) -> None:
-    """Compare a package with the record of its run, item by item.
-
-    Raises:
-        IntegrityError: naming every item that differs.
-    """
-    found = read_wheel(wheel)
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    known = {item.id: item.sha256 for item in state.artifacts}
-    trusted = {item.name: item.value for item in state.metrics if item.source == "trusted"}
-    expected: dict[str, Any] = {
-        "subject": (statement.subject, statement.subject_sha256),
-        "implementation digest": statement.implementation_digest,
-        "contract": statement.contract_sha256,
-        "metrics": dict(statement.metrics),
-    }
-    held: dict[str, Any] = {
-        "subject": (wheel.name, digest),
-        "implementation digest": found.digest,
-        "contract": state.contract_digest,
-        "metrics": trusted,
-    }
-    for name, data in found.members.items():
-        held[f"file {name}"] = hashlib.sha256(data).hexdigest()
-    expected.update({f"file {name}": value for name, value in statement.files.items()})
-    for source in statement.sources:
-        expected[f"source {source.name}"] = source.sha256
-        held[f"source {source.name}"] = known.get(source.id, "no such artifact of the run")
-    differing = [key for key in sorted({*held, *expected}) if held.get(key) != expected.get(key)]
-    if differing:
-        raise IntegrityError(
-            f"package and record differ: {', '.join(differing)}",
-            where=wheel.name,
-            hint="Nothing of it was delivered.",
-        )

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sciharness_reporting.document import Bullets, Code, Line, Section, section
-from sciharness_reporting.record import texts
+from sciharness_reporting.record import mapping, texts
 from sciharness_reporting.sections.credibility import doubts
 from sciharness_reporting.sections.verdict import source_of
 from sciharness_reporting.story import Story
-from sciharness_reporting.text import clean
+from sciharness_reporting.text import clean, label
 
 
 def limits(story: Story) -> Section | None:
     """Return the limits of what is proved, as far as they apply to this run."""
-    lines = (*_of_labels(story), *_of_formula(story), *_of_cards(story), *_of_digests())
+    lines = (
+        *_of_labels(story),
+        *_of_formula(story),
+        *_of_cards(story),
+        *_of_packages(story),
+        *_of_digests(),
+    )
     return section("limits", "Limits of what is proved", Bullets(tuple(lines)))
 
 
@@ -72,6 +78,19 @@ def _of_cards(story: Story) -> Iterator[Line]:
         said += [clean(one, 500) for one in texts(card.get("limits"))]
     told = doubts(story.formulas)
     yield from (one for one in dict.fromkeys(said) if one not in told)
+
+
+def _of_packages(story: Story) -> Iterator[Line]:
+    asked = texts(mapping(story.run.value("contract")).get("deliver"))
+    if asked:
+        yield (
+            f"Packages that were asked for ({', '.join(map(label, asked))}) are made after this "
+            "report. If any was published, ",
+            Code("packages.md"),
+            " in the export names it and says whether anybody reviewed it (",
+            Code("independent_binary_review_performed"),
+            ").",
+        )
 
 
 def _of_digests() -> Iterator[Line]:
