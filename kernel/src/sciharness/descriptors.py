@@ -40,6 +40,7 @@ class Operation:
     task: str = ""
     domain: str = ""
     network: bool = False
+    programs: bool = False
     final_data: bool = False
     charges: tuple[str, ...] = ()
     delivers: tuple[str, ...] = ()

@@ -108,7 +108,8 @@ class Capability:
     are the parameter schema. ``metrics`` lists every metric the operation may
     report; an undeclared one fails the action. ``domain`` empty means a core
     capability. ``network`` keeps sockets open for the worker, which then never
-    sees labels. ``final_data`` declares that it makes the final data set of
+    sees labels. ``programs`` lets it execute files of its workspace, see
+    :mod:`sciharness.programs`. ``final_data`` declares that it makes the final data set of
     ``holdout.generated_by``. ``charges`` names the budget keys that it may
     charge, so that an action is not started when one of them is used up.
     """
@@ -123,6 +124,7 @@ class Capability:
     metrics: tuple[str, ...] = ()
     domain: str = ""
     network: bool = False
+    programs: bool = False
     final_data: bool = False
     charges: tuple[str, ...] = ()
 

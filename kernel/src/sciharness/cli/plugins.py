@@ -102,6 +102,7 @@ def _card(entry: PluginStatus, operation: Operation) -> dict[str, Any]:  # Any: 
         "outputs": [{"name": item.name, "type": item.type} for item in operation.outputs],
         "metrics": list(operation.metrics),
         "network": operation.network,
+        "programs": operation.programs,
         "request": dict(operation.request_schema),
     }
 

@@ -63,7 +63,11 @@ def confine(
 
 def _check_single_threaded() -> None:
     # Landlock binds the calling thread only; one started before would stay free.
-    if len(os.listdir("/proc/self/task")) != 1:
+    try:
+        alone = len(os.listdir("/proc/self/task")) == 1
+    except PermissionError:  # a child of a confined process: its own entry is hidden from it
+        alone = landlock.is_single_threaded()
+    if not alone:
         raise ConfinementError("cannot confine: other threads run already")
 
 

@@ -30,7 +30,7 @@ Offer = Capability | Evaluator | Role
 # Fields that an operation has in common with the records that have them.
 _TEXTS = ("metrics", "trusted_metrics", "charges", "delivers")
 _LISTS = ("inputs", "outputs", *_TEXTS)
-_PLAIN = ("task", "domain", "network", "final_data")
+_PLAIN = ("task", "domain", "network", "programs", "final_data")
 
 
 def described(plugin_id: str, offer: Offer) -> Message:

@@ -17,6 +17,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
+_CLONE_THREAD = 0x10000
+_SCOPE_SIGNAL = 1 << 1
 
 EXECUTE = 1 << 0
 WRITE_FILE = 1 << 1
@@ -134,10 +136,46 @@ def restrict(rules: Iterable[tuple[str, int]], *, sockets: bool) -> None:
         os.close(ruleset)
 
 
+def scope_signals() -> bool:
+    """Let this process and its children signal each other only; return whether that holds.
+
+    It takes ABI 6, and a parent of the same user, which stays outside: that it
+    cannot be reached any more shows that it holds.
+    """
+    version = abi()
+    if version < 6 or not _reaches_parent():
+        return False
+    attribute = _RulesetAttr(0, 0, _SCOPE_SIGNAL)
+    try:
+        ruleset = _syscall(_CREATE_RULESET, ctypes.byref(attribute), attribute_size(version), 0)
+        try:
+            no_new_privileges()
+            _syscall(_RESTRICT_SELF, ruleset, 0)
+        finally:
+            os.close(ruleset)
+    except OSError:
+        return False
+    return not _reaches_parent()
+
+
+def _reaches_parent() -> bool:
+    try:
+        os.kill(os.getppid(), 0)
+    except OSError:
+        return False
+    return True
+
+
 def no_new_privileges() -> None:
     """Give up gaining rights by set-user-ID programs; Landlock and seccomp ask for it."""
     if _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS)")
+
+
+def is_single_threaded() -> bool:
+    """Return whether this process has one thread, asked of the kernel without /proc."""
+    # unshare(2): a no-op for a process with one thread, EINVAL for any other.
+    return int(_libc().unshare(_CLONE_THREAD)) == 0
 
 
 def _add(ruleset: int, path: str, rights: int) -> None:

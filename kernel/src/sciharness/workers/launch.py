@@ -108,7 +108,8 @@ class Launched:
         try:
             self.process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:  # the supervisor was stopped or killed
-            processes.end_descendants(self.process.pid, within=0.3)
+            if processes.can_list():
+                processes.end_descendants(self.process.pid, within=0.3)
             self.process.kill()
             self.process.wait()
 

@@ -257,7 +257,14 @@ class Workers:
             raise PluginError(
                 "has network access, so it is never given labels", where=job.operation.name
             )
-        key = (job.pin.plugin_id, job.pin.digest, job.workers, job.operation.network)
+        operation = job.operation
+        key = (
+            job.pin.plugin_id,
+            job.pin.digest,
+            job.workers,
+            operation.network,
+            operation.programs,
+        )
         with self._lock:
             idle = self._idle.get(key, [])
             if idle and not job.alone:
@@ -267,7 +274,11 @@ class Workers:
         slot = Slot.made(self.root)
         reads = tuple(one.path for one in job.inputs.values()) if job.alone else (slot.inputs,)
         grants = Grants(
-            read=reads, write=(slot.work,), sockets=job.operation.network, hidden=self.hidden
+            read=reads,
+            write=(slot.work,),
+            execute=(slot.work,) if operation.programs else (),
+            sockets=operation.network,
+            hidden=self.hidden,
         )
         try:
             worker = self._start(job.package, slot, grants, job.workers, cancelled)

@@ -7,6 +7,7 @@ a child subreaper and inherits orphans.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -72,6 +73,37 @@ def end_descendants(
         if time.monotonic() > deadline:
             return not descendants(root)
         time.sleep(0.002)
+
+
+def can_list() -> bool:
+    """Return whether processes can be listed; inside a confined process they cannot."""
+    if not ON_LINUX:
+        return True
+    try:
+        os.listdir("/proc")
+    except OSError:
+        return False
+    return True
+
+
+def end_unlisted(
+    child: int, *, scoped: bool, reap: Callable[[], bool], within: float = 1.0
+) -> bool:
+    """Kill a child of a confined supervisor and all it started; return whether none is left.
+
+    ``reap`` collects the ended and says when no child is left. With ``scoped``,
+    as ``landlock.scope_signals`` said, "everyone" is this process and what it
+    started; else only the child's process group is reached, and what left it
+    ends with the worker above.
+    """
+    deadline = time.monotonic() + within
+    while not reap():
+        with contextlib.suppress(OSError):  # all have ended and wait to be reaped
+            os.kill(-1 if scoped else -child, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            return reap()
+        time.sleep(0.002)
+    return True
 
 
 def cpu_seconds(pid: int) -> float:

@@ -39,16 +39,26 @@ def main(settings_fd: int, status_fd: int) -> NoReturn:
     processes.die_with_parent(settings["parent"], signal.SIGTERM)
     processes.adopt_orphans()
     os.set_inheritable(status_fd, False)
+    listed = processes.can_list()
+    scoped = not listed and _scope_signals()
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
         _become(settings, supervisor, status_fd)
-    _Supervisor(settings["parent"], child, status_fd).watch()
+    _Supervisor(settings["parent"], child, status_fd, listed, scoped).watch()
+
+
+def _scope_signals() -> bool:
+    from sciharness.workers.landlock import scope_signals
+
+    return scope_signals()
 
 
 class _Supervisor:
-    def __init__(self, kernel: int, child: int, status_fd: int) -> None:
+    def __init__(self, kernel: int, child: int, status_fd: int, listed: bool, scoped: bool) -> None:
         self.kernel = kernel
+        self.listed = listed
+        self.scoped = scoped
         self.child = child
         self.status_fd = status_fd
         self.ended: int | None = None
@@ -61,7 +71,10 @@ class _Supervisor:
         while self.ended is None and not told:
             told = self._told()
             self.reap()
-        processes.end_descendants(os.getpid(), reap=self.reap)
+        if self.listed:
+            processes.end_descendants(os.getpid(), reap=self.reap)
+        else:
+            processes.end_unlisted(self.child, scoped=self.scoped, reap=self.reap)
         # A process whose threads still end is no longer listed as living and not yet to be reaped.
         deadline = time.monotonic() + _LAST_SECONDS
         while not self.reap() and time.monotonic() < deadline:
