@@ -1,0 +1,108 @@
+"""One chunk of particles through some turns with xtrack's kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from sciharness_xsuite.lattice.record import Reference
+from sciharness_xsuite.tracking.record import Floats, Integers
+from sciharness_xsuite.tracking.state import FLOATS, INTEGERS, State
+
+
+@define
+class Engine:
+    """A built line and particle records that are used again, one for each chunk size.
+
+    ``step`` is the most turns in one call of the kernel, 0 for no bound: the
+    clock of time-dependent elements then never depends on how turns are cut.
+    """
+
+    line: Any  # Any: xtrack has no types
+    reference: Reference
+    step: int = 0
+    on_device: bool = False
+    _records: dict[int, Any] = field(factory=dict)
+
+    def begin(self, state: State, coordinates: Floats) -> None:
+        """Fill the state from coordinates, shape (n, 6)."""
+        record = self._made(coordinates)
+        for name in FLOATS:
+            state.field(name)[:] = self._host(getattr(record, name))[: state.count]
+        state.field("state")[:] = 1
+        state.field("at_turn")[:] = 0
+        state.field("at_element")[:] = 0
+
+    def track(self, state: State, places: Integers, turns: int) -> None:
+        """Track the particles at ``places`` for ``turns`` turns and write them back."""
+        record = self._record(len(places))
+        self._load(record, state, places)
+        left = turns
+        while left > 0:
+            now = min(left, self.step) if self.step else left
+            if not self._go(record, now):
+                break
+            left -= now
+        self._store(record, state, places)
+
+    def _go(self, record: Any, turns: int) -> bool:
+        if record._num_active_particles == 0:
+            return False
+        self.line.track(record, num_turns=turns)
+        return True
+
+    def _record(self, count: int) -> Any:
+        if count not in self._records:
+            if len(self._records) > 8:  # sizes change as particles are lost
+                self._records.clear()
+            self._records[count] = self._made(np.zeros((count, 6)))
+        return self._records[count]
+
+    def _made(self, coordinates: Floats) -> Any:
+        import xtrack
+
+        names = ("x", "px", "y", "py", "zeta", "delta")
+        return xtrack.Particles(
+            _context=self.line._context,
+            mass0=self.reference.mass0_ev,
+            q0=self.reference.q0,
+            p0c=self.reference.p0c_ev,
+            **{name: coordinates[:, place] for place, name in enumerate(names)},
+        )
+
+    def _load(self, record: Any, state: State, places: Integers) -> None:
+        count = len(places)
+        for name in (*FLOATS, *INTEGERS):
+            self._write(record, name, state.field(name)[places])
+        for name in ("particle_id", "parent_particle_id"):
+            self._write(record, name, np.arange(count, dtype=np.int64))
+        turn = int(state.field("at_turn")[places[0]])
+        # The clock is a function of the turn alone, whatever came before in this record.
+        step = self._turn_seconds(float(state.field("beta0")[places[0]]))
+        record._xobject.time_s = turn * step
+        record._xobject.reference_turns = float(turn)
+        if not self.on_device:
+            record._num_active_particles, record._num_lost_particles = count, 0
+
+    def _turn_seconds(self, beta0: float) -> float:
+        return float(self.line.get_length()) / (beta0 * 299792458.0)
+
+    def _store(self, record: Any, state: State, places: Integers) -> None:
+        rows = places[self._read(record, "particle_id")]  # lost ones have moved to the end
+        for name in (*FLOATS, *INTEGERS):
+            state.field(name)[rows] = self._read(record, name)
+
+    def _write(self, record: Any, name: str, values: Any) -> None:
+        if self.on_device:
+            values = record._context.nparray_to_context_array(values)
+        getattr(record._xobject, name).to_nplike()[:] = values
+
+    def _read(self, record: Any, name: str) -> Any:
+        return self._host(getattr(record._xobject, name).to_nplike())
+
+    def _host(self, values: Any) -> Any:
+        if self.on_device:
+            return self.line._context.nparray_from_context_array(values)
+        return np.asarray(values)
