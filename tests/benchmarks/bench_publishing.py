@@ -96,7 +96,7 @@ def test_predicting_costs_little_beyond_the_bare_script(made: Any) -> None:
     folder, _ = made
     (wall, cpu), (bare_wall, bare_cpu) = in_turn(
         ROUNDS,
-        lambda: harness(folder, "predict", "example.line", "one.csv", "-o", "out.csv"),
+        lambda: harness(folder, "predict", "example.line", "one.csv", "-o", "out.csv", "--force"),
         lambda: bare(folder, "one.csv"),
     )
 
@@ -110,7 +110,7 @@ def test_a_million_rows_cost_what_the_bare_script_costs(made: Any) -> None:
     folder, _ = made
     (wall, cpu), (bare_wall, bare_cpu) = in_turn(
         min(ROUNDS, 3),
-        lambda: harness(folder, "predict", "example.line", "many.csv", "-o", "out.csv"),
+        lambda: harness(folder, "predict", "example.line", "many.csv", "-o", "out.csv", "--force"),
         lambda: bare(folder, "many.csv"),
     )
 
@@ -125,7 +125,7 @@ def test_publish_install_and_predict_take_seconds(made: Any, tmp_path: Path) -> 
 
     install, cpu = seconds(lambda: harness(folder, "plugin", "install", wheel))
     predict, more = seconds(
-        lambda: harness(folder, "predict", "example.line", "one.csv", "-o", "out.csv")
+        lambda: harness(folder, "predict", "example.line", "one.csv", "-o", "out.csv", "--force")
     )
     publish = published_seconds(folder)
 

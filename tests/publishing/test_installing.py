@@ -123,6 +123,71 @@ def test_an_interrupted_installation_leaves_nothing(
     assert sites(empty) == ["example.line/0.1.0"]
 
 
+def test_an_interrupted_installation_blocks_no_other_package(
+    wheel: Path, empty: Path, tmp_path: Path, process: Run, run: Run, forge: Callable[..., Path]
+) -> None:
+    other = forge(wheel, tmp_path / "other", changed={"usage_guide.md": b"# Another\n"})
+    killed, _ = process(empty, "plugin", "install", wheel, HARNESS_FAILPOINT="install.admitted")
+
+    code, said = run(empty, "plugin", "install", other)
+
+    assert (killed, code) == (-signal.SIGKILL, 0), said
+    assert [one["state"] for one in listing(run, empty) if one["id"] == "example.line"] == [
+        "admitted"
+    ]
+    assert run(empty, "plugin", "install", wheel)[0] == 7
+
+
+def test_a_removed_version_can_be_another_package(
+    home: Path, wheel: Path, tmp_path: Path, run: Run, forge: Callable[..., Path]
+) -> None:
+    other = forge(wheel, tmp_path / "other", changed={"usage_guide.md": b"# Another\n"})
+    run(home, "plugin", "remove", "example.line", "--yes")
+
+    assert run(home, "plugin", "install", other)[0] == 0
+
+
+def test_installing_again_does_not_lift_a_revocation(
+    home: Path, wheel: Path, tmp_path: Path, run: Run
+) -> None:
+    (tmp_path / "new.csv").write_text("a,b\n1.5,2.0\n")
+    predict = ("predict", "example.line", tmp_path / "new.csv", "-o", tmp_path / "o.csv", "--json")
+    assert run(home, "plugin", "revoke", "example.line")[0] == 0
+
+    refused, again = run(home, *predict), run(home, "plugin", "install", wheel, "--json")
+    run(home, "plugin", "remove", "example.line", "--yes")
+    anew, still = run(home, "plugin", "install", wheel, "--json"), run(home, *predict)
+
+    assert (refused[0], again[0], anew[0], still[0]) == (7, 7, 7, 2)
+    for said in (refused[1], again[1], anew[1]):
+        assert "was revoked" in said["error"]["message"]
+        assert "--lift-revocation" in said["error"]["hint"]
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_a_person_lifts_a_revocation(home: Path, wheel: Path, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "new.csv").write_text("a,b\n1.5,2.0\n")
+    run(home, "plugin", "revoke", "example.line")
+
+    lifted, _ = run(home, "plugin", "install", wheel, "--lift-revocation")
+
+    out = tmp_path / "o.csv"
+    assert lifted == 0
+    assert run(home, "predict", "example.line", tmp_path / "new.csv", "-o", out)[0] == 0
+
+
+def test_a_generated_plugin_is_not_admitted_by_its_id(home: Path, run: Run) -> None:
+    run(home, "plugin", "revoke", "example.line")
+
+    code, said = run(home, "plugin", "admit", "example.line")
+
+    assert code == 2
+    assert "plugin install WHEEL" in said
+    assert [one["state"] for one in listing(run, home) if one["id"] == "example.line"] == [
+        "refused"
+    ]
+
+
 def listing(run: Run, home: Path) -> list[Any]:
     """Return the plugins of a home."""
     found: list[Any] = run(home, "plugin", "list", "--json")[1]["plugins"]
@@ -138,7 +203,9 @@ def test_versions_lie_side_by_side(
     assert run(home, "plugin", "install", newer)[0] == 0
 
     for named in ("example.line", "example.line==0.1.0", "example.line==0.2.0"):
-        code, said = run(home, "predict", named, tmp_path / "new.csv", "-o", tmp_path / "o.csv")
+        code, said = run(
+            home, "predict", named, tmp_path / "new.csv", "-o", tmp_path / f"{named}.csv"
+        )
         assert code == 0, said
 
 

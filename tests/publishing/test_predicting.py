@@ -27,6 +27,7 @@ def predict(run: Run, home: Path, folder: Path, text: str | bytes, source: str =
     """Predict a table and return exit code, what was said, and the rows of the answer."""
     table, out = folder / "new.csv", folder / "out.csv"
     table.write_bytes(text if isinstance(text, bytes) else text.encode())
+    out.unlink(missing_ok=True)
     code, said = run(home, "predict", source or "example.line", table, "-o", out, "--json")
     rows = list(csv.DictReader(out.open())) if out.exists() else []
     return code, said, rows
@@ -102,6 +103,21 @@ def test_a_table_without_usable_rows_is_refused(
     assert (code, rows) == (3, []), said
 
 
+def test_a_file_that_is_there_is_not_replaced_unasked(used: Path, tmp_path: Path, run: Run) -> None:
+    table, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    table.write_text("a,b\n1.5,2.0\n")
+    out.write_text("precious")
+
+    refused = run(used, "predict", "example.line", table, "-o", out, "--json")
+    kept = out.read_text()
+    forced = run(used, "predict", "example.line", table, "-o", out, "--force", "--json")
+
+    assert (refused[0], kept) == (2, "precious")
+    assert "--force" in refused[1]["error"]["hint"]
+    assert (forced[0], out.read_text()[:9]) == (0, "sample_id")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv", "out.csv"]
+
+
 def test_rows_out_of_the_domain_are_flagged(used: Path, tmp_path: Path, run: Run) -> None:
     _, _, rows = predict(run, used, tmp_path, "a,b\n1.5,2.0\n500,2.0\n")
 
@@ -124,7 +140,6 @@ def test_a_card_that_refuses_rows_out_of_the_domain_is_obeyed(
     assert run(empty, "plugin", "install", strict)[0] == 0
 
     inside = predict(run, empty, tmp_path, "a,b\n1.5,2.0\n", "example.strict")
-    (tmp_path / "out.csv").unlink()
     outside = predict(run, empty, tmp_path, "a,b\n1.5,2.0\n500,2.0\n", "example.strict")
 
     assert inside[0] == 0

@@ -39,6 +39,7 @@ __all__ = [
     "create_tables",
     "decisions",
     "head",
+    "newest_on",
     "revoke",
     "standing_on",
 ]
@@ -79,12 +80,15 @@ def admit(
     trust_metrics: bool = False,
     trust_labels: bool = False,
     attestation: str = "",
+    replaces: bool = False,
     at: str = "",
     known: Mapping[str, Approval] | None = None,
 ) -> Admission:
     """Record that exactly these bytes may load; repeating the newest decision adds no row.
 
-    A package that matches a first-party approval is recorded as such.
+    A package that matches a first-party approval is recorded as such. With
+    ``replaces`` an earlier decision on this version of a generated plugin
+    binds nothing, since what it was about is not installed.
 
     Raises:
         IntegrityError: the ID is reserved for another distribution or for us,
@@ -107,7 +111,7 @@ def admit(
         at,
     )
     earlier = [one for one in decisions(conn) if one.plugin_id == package.plugin_id]
-    _check_generated(decision, earlier)
+    _check_generated(decision, [] if replaces else earlier)
     if not earlier or not earlier[-1].says_the_same_as(decision):
         record(conn, decision)
     return _judge(package, decision, approval, known)

@@ -17,11 +17,18 @@ from sciharness.cli.output import print_json, say
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="The CSV file to write."
 )
+@click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
 @click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1)
 @as_json
 @click.pass_context
 def predict(
-    ctx: click.Context, predictor: str, table: Path, out: Path, workers: int, json_output: bool
+    ctx: click.Context,
+    predictor: str,
+    table: Path,
+    out: Path,
+    force: bool,
+    workers: int,
+    json_output: bool,
 ) -> None:
     """Predict every row of a table by a generated plugin.
 
@@ -31,7 +38,7 @@ def predict(
     from sciharness.generated.predicting import predict as predict_table
 
     with opened(ctx) as home:
-        done = predict_table(home, predictor, table, out, threads=workers)
+        done = predict_table(home, predictor, table, out, threads=workers, replace=force)
     for note in done.notes:
         say(note)
     if json_output:
@@ -45,11 +52,17 @@ def predict(
 @click.command(epilog="Example: harness plugin install export/artifacts/predictor_plugin/x.whl")
 @click.argument("wheel", type=click.Path(path_type=Path))
 @click.option("--attestation", type=click.Path(path_type=Path), help="Default: beside the wheel.")
+@click.option("--lift-revocation", is_flag=True, help="Admit an ID again that was revoked.")
 @click.option("-n", "--dry-run", is_flag=True, help="Make all checks; install nothing.")
 @as_json
 @click.pass_context
 def install(
-    ctx: click.Context, wheel: Path, attestation: Path | None, dry_run: bool, json_output: bool
+    ctx: click.Context,
+    wheel: Path,
+    attestation: Path | None,
+    lift_revocation: bool,
+    dry_run: bool,
+    json_output: bool,
 ) -> None:
     """Install a generated wheel below the home, never into this Python.
 
@@ -58,7 +71,9 @@ def install(
     from sciharness.generated.installing import install as install_wheel
 
     with opened(ctx) as home:
-        done = install_wheel(home, wheel, attestation, dry_run=dry_run)
+        done = install_wheel(
+            home, wheel, attestation, dry_run=dry_run, lift_revocation=lift_revocation
+        )
     if json_output:
         print_json(done.to_dict())
         return

@@ -8,11 +8,12 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from sciharness.errors import IntegrityError, UsageError
+from sciharness.errors import HarnessError, IntegrityError, UsageError
 from sciharness.store.home import Home
 from sciharness_catalog import admission as catalog
 from sciharness_catalog.attestation import Attestation
 from sciharness_catalog.distributions import InstalledPlugin, find_plugins
+from sciharness_catalog.errors import NotAdmittedError
 from sciharness_catalog.verify import VerifiedPackage, read_verified
 
 FOLDER = "generated"
@@ -65,10 +66,19 @@ def load(home: Home, plugin_id: str, version: str | None = None) -> VerifiedPack
     plugin, package = verified(fit[-1], plugin_id)
     said = catalog.admission(home.connection(), plugin, package)
     if said.error is not None:
-        raise said.error
+        raise _refused(said.error)
     decision = catalog.standing_on(home.connection(), package)
     check_installed(fit[-1], plugin_id, decision.attestation if decision is not None else "")
     return package
+
+
+def _refused(error: HarnessError) -> HarnessError:
+    """Return why a package may not load, with what helps for one that was generated."""
+    if isinstance(error, NotAdmittedError):
+        hint = "`harness plugin install WHEEL --lift-revocation` admits it again."
+    else:
+        hint = "Remove it with `harness plugin remove ID`, then install its wheel again."
+    return type(error)(error.message, where=error.where, hint=hint)
 
 
 def verified(place: Path, plugin_id: str) -> tuple[InstalledPlugin, VerifiedPackage]:

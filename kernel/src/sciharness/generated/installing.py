@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from sciharness.store._files import sync_folder
 from sciharness.store.home import Home
 from sciharness_catalog import admission as catalog
 from sciharness_catalog.distributions import find_plugins
+from sciharness_catalog.errors import NotAdmittedError
 
 
 @frozen
@@ -54,11 +56,17 @@ class Installation:
 
 
 def install(
-    home: Home, wheel: Path, attestation: Path | None = None, *, dry_run: bool = False
+    home: Home,
+    wheel: Path,
+    attestation: Path | None = None,
+    *,
+    dry_run: bool = False,
+    lift_revocation: bool = False,
 ) -> Installation:
     """Install a published wheel after all checks, ending with one prediction.
 
-    The same ID and version with the same attestation is a no-op.
+    The same ID and version with the same attestation is a no-op. An ID that was
+    revoked stays so unless ``lift_revocation`` says otherwise.
 
     Raises:
         DataError: a file is missing.
@@ -69,13 +77,16 @@ def install(
     said = found.statement
     card_of(found.predictor(), found.file_name)
     _check_free(found)
+    home.ensure_tables(TABLES, catalog.create_tables)
+    if not lift_revocation:
+        _check_standing(home.connection(), said.plugin_id)
     reviews = ask_reviewers(home, found.wheel.files, _facts(found))
     reviews.check()
     smoke_prediction(home, found.predictor())
     place = place_of(home, said.plugin_id, said.version)
     already = place.exists()
     if not dry_run:
-        already = _put(home, found, place)
+        already = _put(home, found, place, lift_revocation=lift_revocation)
     return Installation(
         plugin_id=said.plugin_id,
         version=said.version,
@@ -97,33 +108,39 @@ def _facts(found: GeneratedPackage) -> dict[str, Any]:  # Any: JSON values
     }
 
 
-def _put(home: Home, found: GeneratedPackage, place: Path) -> bool:
+def _put(home: Home, found: GeneratedPackage, place: Path, *, lift_revocation: bool) -> bool:
     """Admit the files and put them in place; return whether they were there already.
 
     The decision comes first: a process that ends in between leaves nothing that
     could be used or seen, and installing again goes on from there.
     """
-    home.ensure_tables(TABLES, catalog.create_tables)
     place.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix="install-", dir=home.temporary))
     try:
         _lay_out(found, staging / "site")
         package = verified(staging / "site", found.statement.plugin_id)[1]
         reach("install.staged")
-        # One writer at a time decides; another attestation of this version is refused there.
+        # One writer at a time decides; another attestation of what is installed is refused.
         with home.writing() as tx:
-            if place.exists():
+            is_there = place.exists()
+            if is_there:
                 _check_same(found, place)
+            if not lift_revocation:
+                _check_standing(tx.connection, found.statement.plugin_id)
             catalog.admit(
                 tx.connection,
                 package,
                 origin="generated",
                 attestation=found.statement.sha256,
+                replaces=not is_there,
                 at=home.now(),
             )
             tx.record_head("catalog", catalog.head(tx.connection).hash)
         reach("install.admitted")
-        return not _placed(staging / "site", place)
+        if _placed(staging / "site", place):
+            return False
+        _check_same(found, place)  # another process may have been quicker, with another package
+        return True
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -163,6 +180,17 @@ def _check_free(found: GeneratedPackage) -> None:
             f"the ID is taken by the distribution {', '.join(sorted(others))}",
             where=said.plugin_id,
             hint="Publish it under another ID.",
+        )
+
+
+def _check_standing(connection: sqlite3.Connection, plugin_id: str) -> None:
+    """Refuse an ID that a person has revoked: installing is no word on that."""
+    newest = catalog.newest_on(connection, plugin_id)
+    if newest is not None and newest.action == "revoke":
+        raise NotAdmittedError(
+            f"was revoked{f' on {newest.at[:10]}' if newest.at else ''}",
+            where=plugin_id,
+            hint="If you want it back, add --lift-revocation.",
         )
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,20 @@ class Prediction:
     notes: tuple[str, ...] = ()
 
 
-def predict(home: Home, source: str, table: Path, out: Path, *, threads: int = 1) -> Prediction:
+def predict(
+    home: Home, source: str, table: Path, out: Path, *, threads: int = 1, replace: bool = False
+) -> Prediction:
     """Predict every row of a table and write OUTPUT of file-predictor-v1 to ``out``.
 
     ``source`` is an installed ID, a wheel with its attestation beside it, or a
     folder with the three files. A table in another dialect is converted first.
+    ``replace`` lets a file at ``out`` give way.
 
     Raises:
         UsageError, DataError, IntegrityError: the source or the table is refused.
         ActionFailed: the predictor refused a row or ended badly.
     """
+    _check_out(out, replace)
     files = predictor_of(home, source)
     card = card_of(files, source)
     if not table.is_file():
@@ -50,7 +54,7 @@ def predict(home: Home, source: str, table: Path, out: Path, *, threads: int = 1
         predictor = lay_out(files, folder / "predictor")
         with refusals(table.name):
             output = run_predictor(predictor, rows, folder, threads=threads)
-        _deliver(output.path, out)
+        _deliver(output.path, out, replace)
     return Prediction(source, out, tuple(notes))
 
 
@@ -175,15 +179,45 @@ def _middle(column: Mapping[str, Any]) -> str:  # Any: JSON values
     return repr((float(low) + float(high)) / 2.0)
 
 
-def _deliver(output: Path, out: Path) -> None:
+def _check_out(out: Path, replace: bool) -> None:
+    if out.is_dir():
+        raise UsageError("is a folder", where=str(out), hint="Name the CSV file to write.")
+    if os.path.lexists(out) and not replace:
+        raise _exists(out)
+
+
+def _exists(out: Path) -> UsageError:
+    hint = "Choose another name, or replace it with --force."
+    return UsageError("is there already", where=str(out), hint=hint)
+
+
+def _deliver(output: Path, out: Path, replace: bool) -> None:
     """Move the finished file to its place; it is complete or not there."""
     try:
         handle, partial = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
         os.close(handle)
-        shutil.copyfile(output, partial)
-        os.chmod(partial, 0o644)
-        os.replace(partial, out)
+        try:
+            shutil.copyfile(output, partial)
+            os.chmod(partial, 0o644)
+            _place(partial, out, replace)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
+    except FileExistsError as fault:
+        raise _exists(out) from fault
     except OSError as fault:
         raise UsageError(
             f"cannot be written: {fault.strerror}", where=str(out), hint="Choose another place."
         ) from fault
+
+
+def _place(partial: str, out: Path, replace: bool) -> None:
+    if replace:
+        os.replace(partial, out)
+        return
+    try:
+        os.link(partial, out)  # fails if a file has come there in the meantime
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        os.replace(partial, out)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sciharness.descriptors import LEASED_KINDS, Descriptor, Operation
-from sciharness.errors import HarnessError, PluginError
+from sciharness.errors import HarnessError, PluginError, UsageError
 from sciharness.plugins import cache
 from sciharness.plugins.records import Leasable, PluginStatus
 from sciharness.requests.check import nearest
@@ -165,6 +165,12 @@ class Plugins:
         Raises:
             HarnessError: it is not installed, or its files cannot be verified.
         """
+        if self._generated(plugin_id):
+            raise UsageError(
+                "is a generated plugin, admitted where its wheel is installed",
+                where=plugin_id,
+                hint="Run `harness plugin install WHEEL`; after a revocation --lift-revocation.",
+            )
         plugin = find_plugin(plugin_id, known=self._known)
         package = read_verified(plugin)
         with self.home.writing() as tx:
