@@ -44,6 +44,27 @@ def test_max_queries_admits_so_many_predictors(several: Any) -> None:
     assert "2 distinct predictors" in ended[2].json["error"]["message"]
 
 
+def test_check_foresees_that_the_looks_are_spent(several: Any) -> None:
+    made, ended = several
+
+    warned = made("check", "3.yaml", "--json", code=0).json["warnings"]
+
+    (spent,) = [one for one in warned if "final labels" in one["found"]]
+    assert "2 of 2 looks" in spent["found"]
+    assert ended[0].json["run_id"] in spent["found"]
+    assert "--spend-holdout" in spent["hint"]
+
+
+def test_check_is_silent_while_a_look_is_left(fresh: Callable[..., Any]) -> None:
+    made = fresh("unspent")
+    made.table()
+    made.contract(steps=fit_and_judge())
+
+    warned = made("check", "c.yaml", "--json", code=0).json["warnings"]
+
+    assert not [one for one in warned if "final labels" in one["found"]]
+
+
 def test_two_splits_of_one_file_count_together(several: Any) -> None:
     _, ended = several
 

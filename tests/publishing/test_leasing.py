@@ -77,17 +77,38 @@ def test_a_predictor_that_is_not_installed_is_named(tmp_path: Path, run: Run) ->
     assert any("example.line" in json.dumps(problem) for problem in said["problems"])
 
 
-def test_a_table_without_a_column_fails_the_step_and_names_it(
-    home: Path, tmp_path: Path, process: Run
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("a,c\n1.5,2.0\n", "b"),
+        ("a,b\n1.5,fast\n", "fast"),
+        ("a,b\n1.5,\n", "blank"),
+    ],
+    ids=["missing", "text", "blank"],
+)
+def test_columns_are_compared_with_the_card_before_a_run(
+    home: Path, tmp_path: Path, run: Run, rows: str, told: str
 ) -> None:
     contract = write(tmp_path / "work")
-    (tmp_path / "work/rows.csv").write_text("a,c\n1.5,2.0\n")
+    (tmp_path / "work/rows.csv").write_text(rows)
 
-    code, view = process(home, "run", contract, "--json")
+    code, said = run(home, "check", contract, "--json")
 
-    assert code == 1
-    _, shown = process(home, "events", view["run_id"])
-    assert "missing columns: b" in str(shown)
+    assert code == 3
+    (problem,) = said["problems"]
+    assert problem["path"] == "inputs[0].path"
+    assert told in problem["found"] + problem["expected"]
+    assert problem["expected"] == "the columns of example.line 0.1.0: a, b"
+
+
+def test_columns_that_a_predictor_does_not_use_are_no_problem(
+    home: Path, tmp_path: Path, run: Run
+) -> None:
+    contract = write(tmp_path / "work")
+    (tmp_path / "work/rows.csv").write_text("note,b,a\nx,2.0,1.5\ny,1.5,4.0\n")
+
+    assert run(home, "check", contract, "--json")[0] == 0
+    assert run(home, "plugin", "match", tmp_path / "work/rows.csv", "--json")[1]["matches"]
 
 
 def test_call_predicts_outside_any_run(home: Path, tmp_path: Path, run: Run) -> None:

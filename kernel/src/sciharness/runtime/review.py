@@ -17,9 +17,9 @@ from sciharness.contract.records import Contract
 from sciharness.errors import HarnessError
 from sciharness.plugins import Leasable, Plugins, builtin_pins
 from sciharness.problems import Problem
+from sciharness.runtime.foreseeing import Foresight
 from sciharness.runtime.publishing import publishers
 from sciharness.store.home import Home
-from sciharness.tables import check_table
 from sciharness.workers.confinement import probe
 
 
@@ -102,6 +102,7 @@ def review_contract(home: Home, path: Path) -> Review:
     makers = publishers(plugins) if reading.draft.deliver else {}
     leases, unavailable = _lease_all(plugins, reading.draft.capabilities)
     roles = _chosen_roles(plugins, reading.draft)
+    ahead = Foresight.of(home, reading.draft, path.parent, reading.document)
     found = preflight(
         reading.draft,
         path.parent,
@@ -111,9 +112,10 @@ def review_contract(home: Home, path: Path) -> Review:
         roles=roles,
         doubtful=reading.doubtful,
         deliverables=tuple(makers),
-        check_table=check_table,
+        check_table=ahead.check_table,
         free_bytes=shutil.disk_usage(home.path).free,
     )
+    found = ahead.completed(found, leases)
     usable = {part: one for part, one in roles.items() if not isinstance(one, HarnessError)}
     used = {name: makers[name] for name in reading.draft.deliver if name in makers}
     return Review(path, reading, leases, found, used, usable)
