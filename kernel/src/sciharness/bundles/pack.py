@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import stat
 import tarfile
+import time
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
 from attrs import frozen
 
-from sciharness.bundles.tree import files_beneath, opened_file, opened_folder
+from sciharness.bundles.limits import FolderLimits, RuleError
+from sciharness.bundles.survey import Member, stamp_of, survey_opened
+from sciharness.bundles.tree import opened_file, opened_folder
 from sciharness.contract.inputs import folder_digest
-from sciharness.errors import DataError
 
 CHUNK = 1 << 20
+# The clock of file times may stand still for so long: a change within it leaves no trace.
+_STILL_SECONDS = 0.02
 
 
 @frozen
@@ -27,23 +30,27 @@ class Packed:
     files: int
 
 
-def pack_folder(folder: Path, sink: BinaryIO) -> Packed:
+def pack_folder(folder: Path, sink: BinaryIO, limits: FolderLimits | None = None) -> Packed:
     """Write the regular files of ``folder`` as an uncompressed tar to ``sink``.
 
     Members stand in the order of the bytes of their paths, without owner or
     time; of the modes only the owner's executable bit is kept. Folders without
-    files are left out.
+    files are left out. With ``limits`` the rules of a chosen folder hold.
 
     Raises:
-        DataError: the folder holds a link or a special file, or a file changed
-            while it was read.
+        RuleError: the folder breaks a rule, or something in it changed while it
+            was read.
     """
     lines = []
     with opened_folder(folder) as root:
-        for path in sorted(files_beneath(root), key=str.encode):
-            lines.append((path, *_add(root, path, sink)))
+        found = survey_opened(root, limits)
+        _let_time_pass(found.members)
+        for member in found.members:
+            lines.append((member.path, _add(root, member, sink), member.size))
+        if survey_opened(root, limits) != found:
+            raise _changed("the folder")
     sink.write(b"\0" * (2 * tarfile.BLOCKSIZE))
-    return Packed(folder_digest(lines), sum(size for _, _, size in lines), len(lines))
+    return Packed(folder_digest(lines), found.size, len(lines))
 
 
 def member_header(path: str, size: int, *, executable: bool) -> bytes:
@@ -59,23 +66,34 @@ def padding(size: int) -> bytes:
     return b"\0" * (-size % tarfile.BLOCKSIZE)
 
 
-def _add(root: int, path: str, sink: BinaryIO) -> tuple[str, int]:
-    """Write one member and return digest and size of its content."""
-    with opened_file(root, path) as file:
-        before = os.fstat(file)
-        executable = bool(before.st_mode & stat.S_IXUSR)
-        sink.write(member_header(path, before.st_size, executable=executable))
+def _add(root: int, member: Member, sink: BinaryIO) -> str:
+    """Write one member and return the digest of its content."""
+    with opened_file(root, member.path) as file:
+        if stamp_of(os.fstat(file)) != member.stamp:
+            raise _changed(member.path)
+        sink.write(member_header(member.path, member.size, executable=member.executable))
         digest, size = sha256(), 0
         while chunk := os.read(file, CHUNK):
             size += len(chunk)
-            if size > before.st_size:
+            if size > member.size:
                 break
             digest.update(chunk)
             sink.write(chunk)
-        after = os.fstat(file)
-    if size != before.st_size or after.st_mtime_ns != before.st_mtime_ns:
-        raise DataError(
-            f"{path} changed while it was being read", hint="Wait until nothing writes to it."
-        )
+        if size != member.size or stamp_of(os.fstat(file)) != member.stamp:
+            raise _changed(member.path)
     sink.write(padding(size))
-    return digest.hexdigest(), size
+    return digest.hexdigest()
+
+
+def _let_time_pass(members: tuple[Member, ...]) -> None:
+    """Wait until a change from now on gets another time than the last one before it."""
+    newest = max((member.stamp[-1] for member in members), default=0) / 1e9
+    wait = newest + _STILL_SECONDS - time.time()
+    if 0 < wait <= _STILL_SECONDS:
+        time.sleep(wait)
+
+
+def _changed(what: str) -> RuleError:
+    return RuleError(
+        "changed", f"{what} changed while it was being read", "Wait until nothing writes to it."
+    )

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sciharness.contract.inputs import MAX_DEPTH, MAX_PATH_BYTES
 from sciharness.errors import DataError
 
 
@@ -27,44 +26,6 @@ def opened_folder(path: Path) -> Iterator[int]:
         yield folder
     finally:
         os.close(folder)
-
-
-def files_beneath(folder: int, prefix: str = "") -> Iterator[str]:
-    """Yield the relative paths of all regular files, with slashes.
-
-    Raises:
-        DataError: something is a link or special, too deep, or its name is no UTF-8.
-    """
-    with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        path = prefix + entry.name
-        check_path(path)
-        mode = entry.stat(follow_symlinks=False).st_mode
-        if stat.S_ISREG(mode):
-            yield path
-        elif stat.S_ISDIR(mode):
-            with _beneath(folder, entry.name) as inner:
-                yield from files_beneath(inner, f"{path}/")
-        else:
-            raise DataError(f"{path} is a link or no regular file")
-
-
-def check_path(path: str) -> None:
-    """Confirm that a path is relative, plain and within bounds.
-
-    Raises:
-        DataError: it is not.
-    """
-    parts = path.split("/")
-    try:
-        length = len(path.encode("utf-8"))
-    except UnicodeEncodeError:
-        raise DataError(f"{path!a} is a name that is no UTF-8") from None
-    if any(part in ("", ".", "..") for part in parts) or "\0" in path:
-        raise DataError(f"{path!a} is no plain relative path")
-    if len(parts) > MAX_DEPTH or length > MAX_PATH_BYTES:
-        raise DataError(f"{path[:80]} lies deeper than {MAX_DEPTH} or is too long")
 
 
 @contextmanager
@@ -120,7 +81,7 @@ def _parent(folder: int, path: str, *, make: bool = False) -> Iterator[tuple[int
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o755, dir_fd=held)
-            with _beneath(held, part) as inner:
+            with beneath(held, part) as inner:
                 os.close(held)
                 held = os.dup(inner)
         yield held, name
@@ -129,7 +90,8 @@ def _parent(folder: int, path: str, *, make: bool = False) -> Iterator[tuple[int
 
 
 @contextmanager
-def _beneath(folder: int, name: str) -> Iterator[int]:
+def beneath(folder: int, name: str) -> Iterator[int]:
+    """Give a descriptor of a folder within a folder; never through a link."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     inner = os.open(name, flags, dir_fd=folder)
     try:

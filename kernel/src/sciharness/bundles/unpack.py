@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from sciharness.bundles.limits import check_path
 from sciharness.bundles.pack import CHUNK, member_header, padding
-from sciharness.bundles.tree import check_path, new_file, opened_folder
+from sciharness.bundles.tree import new_file, opened_folder
 from sciharness.errors import DataError, IntegrityError
 
 

@@ -7,6 +7,9 @@ from pathlib import PurePath
 DATASET = "DATASET"
 OTHER = "OTHER"
 DIRECTORY_BUNDLE = "directory_bundle"
+SOLVER_BUNDLE = "solver_bundle"
+# Stored as archives, given to operations as folders.
+FOLDERS = (DIRECTORY_BUNDLE, SOLVER_BUNDLE)
 PREDICTOR = ("model", "inference.source.python", "model_card")
 REPORT = "scientific_report"
 
@@ -21,7 +24,7 @@ ARTIFACT_TYPES = (
     "source.python",
     OTHER,
     DIRECTORY_BUNDLE,
-    "solver_bundle",
+    SOLVER_BUNDLE,
     *PREDICTOR,
     "MINIMAL_EXAMPLE",
     "USAGE_GUIDE",

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sciharness.contract.artifact_types import DIRECTORY_BUNDLE, type_of_file
 from sciharness.contract.findings import Findings, describe, nearest
@@ -22,7 +22,8 @@ MAX_PATH_BYTES = 1024
 MANIFEST = "manifest.json"
 
 _ABSENT = "no such file or folder"
-_FOLDER_ROLES = ("context_data", "reference_solver", "predictor", "other", "lattice")
+REFERENCE_SOLVER = "reference_solver"
+_FOLDER_ROLES = ("context_data", REFERENCE_SOLVER, "predictor", "other", "lattice")
 
 
 @frozen
@@ -92,12 +93,19 @@ def check_file(
         found = "a folder" if facts.type == DIRECTORY_BUNDLE else "a file"
         findings.problem((*path, "path"), kind="data", found=found, expected=expected)
         return None
+    if item.role == REFERENCE_SOLVER:
+        from sciharness.contract._solver import check_solver  # it reads this module's bounds
+
+        kind = check_solver(item, source, path, findings)
+        return evolve(facts, type=kind) if kind else None
     return facts
 
 
 def _misplaced(item: ContractInput, facts: InputFacts) -> str:
     """Return what the role of an input asks for if that is not what is there."""
     if facts.type != DIRECTORY_BUNDLE:
+        if item.role == REFERENCE_SOLVER:
+            return "a folder for role reference_solver; put the program into one of its own"
         return "a folder for role context_data" if item.directory else ""
     if item.role in _FOLDER_ROLES or item.directory:
         return ""

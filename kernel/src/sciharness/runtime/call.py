@@ -13,9 +13,14 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE, type_of_file
-from sciharness.contract.findings import nearest, raise_for
-from sciharness.contract.inputs import MANIFEST
+from sciharness.contract.artifact_types import (
+    DATASET,
+    DIRECTORY_BUNDLE,
+    SOLVER_BUNDLE,
+    type_of_file,
+)
+from sciharness.contract.findings import Findings, nearest, raise_for
+from sciharness.contract.inputs import MANIFEST, REFERENCE_SOLVER, check_file
 from sciharness.contract.read import read_input
 from sciharness.contract.records import ContractInput, Holdout
 from sciharness.descriptors import Operation
@@ -171,6 +176,8 @@ def _inputs(
 
 def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:
     path = _existing(spec.name, given.path)
+    if "reference_solver" in spec.types:
+        return _solver_input(spec.name, given, path)
     if path.is_dir():
         return _folder_input(spec, given, path, scratch)
     kind = type_of_file(path.name)
@@ -179,6 +186,17 @@ def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:
     role = "labelled_table" if _labelled(spec, given) else "table"
     item = read_input({"name": "data", "path": str(path), "role": role, **given.fields})
     return _table_input(spec.name, path, item, scratch)
+
+
+def _solver_input(name: str, given: Given, path: Path) -> Input:
+    """Return a solver's folder, checked as in a contract."""
+    fields = {"name": name, "path": path.name, "role": REFERENCE_SOLVER, **given.fields}
+    findings = Findings()
+    item = read_input(fields)
+    check_file(item, path.parent, ("inputs", name), findings)
+    raise_for(findings.problems, str(given.path))
+    meta = {"solver": dict(item.solver)} if item.solver is not None else {}
+    return Input(name, path, SOLVER_BUNDLE, role=REFERENCE_SOLVER, meta=meta)
 
 
 def _folder_input(spec: InputSpec, given: Given, path: Path, scratch: Path) -> Input:

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.bundles import pack_folder
-from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE
+from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE, FOLDERS
 from sciharness.contract.inputs import InputFacts
 from sciharness.contract.records import Contract, ContractInput
 from sciharness.errors import DataError
@@ -62,7 +62,7 @@ def stage_input(
     source = folder / item.path
     if item.role == "labelled_table":
         return _stage_labelled(home, contract, item, facts, source, scratch)
-    if facts.type == DIRECTORY_BUNDLE:
+    if facts.type in FOLDERS:
         return _stage_folder(home, item, facts, source, scratch)
     blob = ArtifactStore(home).ingest(source, follow=True)
     if blob.sha256 != facts.sha256:
