@@ -83,6 +83,20 @@ class Harness:
         assert code is None or done.code == code, done
         return done
 
+    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+        """Start the command without waiting for it."""
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("HARNESS_")}
+        own = {"HARNESS_HOME": str(self.home), "PYTHONPATH": str(self.site)}
+        return subprocess.Popen(
+            [self.command, *map(str, words)],
+            cwd=self.folder,
+            env={**kept, **own},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
     def contract(self, name: str = "c.yaml", **fields: Any) -> Path:
         """Write the contract of a line with some fields replaced (``None`` leaves one out)."""
         values = {key: one for key, one in {**LINE, **fields}.items() if one is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -280,3 +281,24 @@ def test_an_evaluator_that_is_not_trusted_here_sees_no_final_label(harness: Any)
 
     assert {one["source"] for one in run["metrics"]} == {"reported"}
     assert harness.events("HoldoutQueried") == []
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_it_asks_goes_on(harness: Any) -> None:
+    harness.contract(
+        capabilities=["toy.nothing"], acceptance=VALUE, reasoner=scripted(NOTHING, "wait")
+    )
+    process = harness.start("run", "c.yaml")
+    deadline = time.monotonic() + 60.0
+    while not list(harness.home.glob("workspaces/*/pool/worker-*/work/*/checkpoint/asked")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+
+    resumed = harness("resume", "1", "--json", code=0).json
+
+    proposed = [one["step"]["id"] for one in harness.events("ActionProposed")]
+    assert resumed["status"] == "succeeded"
+    assert proposed == ["nothing", "nothing_2"]
+    assert resumed["budget"]["actions"]["used"] == 2
