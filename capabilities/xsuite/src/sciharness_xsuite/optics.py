@@ -40,6 +40,15 @@ class Optics:
     fault: str = ""
     table: Any = field(default=None, eq=False, repr=False)  # Any: xtrack has no types
 
+    def summary(self) -> dict[str, Any]:  # Any: JSON values
+        """Return tunes, chromaticities and optics at the start as JSON values."""
+        if self.fault:
+            return {"method": self.method, "stable": False, "reason": self.fault}
+        names = ("qx", "qy", "qs", "dqx", "dqy", *_AT_START)
+        orbit = dict(zip(("x", "px", "y", "py", "zeta", "delta"), self.orbit, strict=True))
+        numbers = {name: getattr(self, name) for name in names}
+        return {"method": self.method, "stable": True, **numbers, "closed_orbit": orbit}
+
 
 def optics_at_start(lattice: Lattice, method: str = "") -> Optics:
     """Return the optics: 6D where a cavity focuses, 4D else; ``method`` chooses one.

@@ -1,1 +1,16 @@
-"""What this distribution registers."""
+"""The plugin ``beam.xsuite``: what this distribution registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sciharness import Capability, hookimpl
+from sciharness_xsuite.offers import core_capabilities
+
+HOOK_API = 1
+
+
+@hookimpl
+def harness_capabilities() -> Sequence[Capability]:
+    """Return the operations on lattices, tracks, survival and apertures."""
+    return (*core_capabilities(),)

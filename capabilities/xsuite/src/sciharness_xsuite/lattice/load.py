@@ -15,6 +15,7 @@ from attrs import evolve
 from sciharness.errors import DataError
 from sciharness_xsuite.lattice.classes import APERTURES, RF
 from sciharness_xsuite.lattice.elements import Element, checked_elements
+from sciharness_xsuite.lattice.formats import refuse_other_format
 from sciharness_xsuite.lattice.layout import layout_of
 from sciharness_xsuite.lattice.particle import Settings, reference_of, settings_of
 from sciharness_xsuite.lattice.record import Lattice, Reference
@@ -31,6 +32,7 @@ def read_lattice(path: Path) -> Lattice:
         DataError: the file is another format, or something in it cannot be kept.
     """
     source = read_source(path)
+    refuse_other_format(source)
     layout = layout_of(json_values(source), source.name)
     checked = checked_elements(layout.elements, source.name)
     reference = reference_of(layout.particle, source.name)

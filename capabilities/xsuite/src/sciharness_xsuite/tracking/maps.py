@@ -12,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import evolve
+
+from sciharness_xsuite.lattice import Lattice
+from sciharness_xsuite.lattice.load import build
+
 Plain = Mapping[str, Any]  # Any: checked JSON values of a line
 
 _EXACT = {"model": "bend-kick-bend", "integrator": "uniform", "num_multipole_kicks": 1}
@@ -35,6 +40,27 @@ def exact_maps(plain: Plain) -> tuple[Plain, int]:
     }
     places = [plain["elements"][name] for name in plain["element_names"]]
     return {**plain, "elements": elements}, sum(is_pure_dipole(one) for one in places)
+
+
+def with_maps(lattice: Lattice, maps: str) -> Lattice:
+    """Return the lattice with ``exact`` maps in pure dipoles, or as it is for ``xtrack``."""
+    if maps != "exact":
+        return lattice
+    plain, changed = exact_maps(lattice.plain)
+    if not changed:
+        return lattice
+    return evolve(lattice, line=build(plain, lattice.name).line, plain=plain)
+
+
+def maps_note(lattice: Lattice, maps: str) -> str:
+    """Return what was done to the maps of a lattice as it was read."""
+    if maps != "exact":
+        return "every element is integrated as the file and xtrack's defaults have it"
+    _, changed = exact_maps(lattice.plain)
+    return (
+        f"{changed} pure dipoles use their exact closed-form map; kick counts elsewhere are "
+        "those of the file"
+    )
 
 
 def is_pure_dipole(element: Plain) -> bool:

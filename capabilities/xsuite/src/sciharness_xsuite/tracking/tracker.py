@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import ExitStack
 
 import numpy as np
 
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.lattice.load import build, quiet
 from sciharness_xsuite.tracking.chunk import Engine
-from sciharness_xsuite.tracking.maps import exact_maps
-from sciharness_xsuite.tracking.record import COORDINATES, NOT_FINITE, Floats, Tracked
+from sciharness_xsuite.tracking.crew import Crew, Stopped, Task
+from sciharness_xsuite.tracking.maps import maps_note, with_maps
+from sciharness_xsuite.tracking.record import COORDINATES, NOT_FINITE, Floats, Integers, Tracked
 from sciharness_xsuite.tracking.state import State, shared_state
 
 Report = Callable[[float, str], None]
 
 MOST_IN_CHUNK = 2000
+_LEAST_IN_CHUNK = 50
+_CHUNKS = 16  # for each process and block: the last one to finish is waited for
 _BLOCK_SECONDS = 1.0
+_CREW_SECONDS = 0.3  # less work than that is done before processes are forked
 _NS_GUESS = 150.0  # per particle and element, before it is measured
 
 
@@ -31,18 +35,15 @@ class Tracker:
     """
 
     def __init__(self, lattice: Lattice, *, maps: str = "exact", workers: int = 1) -> None:
-        plain, changed = exact_maps(lattice.plain) if maps == "exact" else (lattice.plain, 0)
         self.lattice = lattice
+        self.maps = maps
         self.workers = workers
-        self.line = build(plain, lattice.name).line
+        self.line = build(with_maps(lattice, maps).plain, lattice.name).line
         with quiet():
             self.line.build_tracker()
         self.engine = Engine(self.line, lattice.reference)
         self.notes = (
-            f"{changed} pure dipoles use their exact closed-form map; kick counts elsewhere "
-            "are those of the file"
-            if maps == "exact"
-            else "every element is integrated as the file and xtrack's defaults have it",
+            maps_note(lattice, maps),
             "xtrack's prebuilt serial kernel on the processor",
         )
         self._seconds_per_turn = _NS_GUESS * 1e-9 * max(1, len(lattice.element_names))
@@ -83,31 +84,72 @@ class Tracker:
         after_block: Callable[[State, int], None] | None = None,
         block_turns: int = 0,
     ) -> int:
-        """Track all living particles from turn ``done`` to ``turns``; return the turns made."""
-        while done < turns:
-            if cancelled is not None and cancelled():
-                return done
-            alive = state.alive()
-            if not len(alive):
-                return turns
-            block = min(turns - done, block_turns or self._block(len(alive)))
-            self._run(state, alive, block)
-            done += block
-            if report is not None:
-                living = len(state.alive())
-                report(done / turns, f"turn {done:,} of {turns:,}, {living:,} alive")
-            if after_block is not None:
-                after_block(state, done)
+        """Track all living particles from turn ``done`` to ``turns``; return the turns made.
+
+        ``after_block`` is called with the state and the turns made whenever
+        all living particles have made the same number of turns.
+
+        Raises:
+            Stopped: cancelled in the midst of a block, so the state is of no
+                use; what the last call of ``after_block`` kept is.
+        """
+        asked = cancelled or (lambda: False)
+        with ExitStack() as stack:
+            crew: Crew | None = None
+            while done < turns and not asked():
+                alive = state.alive()
+                if not len(alive):
+                    return turns
+                if crew is None and self._worth_a_crew(len(alive), turns - done):
+                    crew = stack.enter_context(Crew(self.engine, state, self.workers))
+                block = min(turns - done, block_turns or self._block(len(alive)))
+                self._run(state, alive, block, crew, asked)
+                done += block
+                if after_block is not None:
+                    after_block(state, done)
+                if report is not None:
+                    living = len(state.alive())
+                    report(done / turns, f"turn {done:,} of {turns:,}, {living:,} alive")
         return done
 
-    def _run(self, state: State, alive: Any, block: int) -> None:
+    def seconds(self, particles: int, turns: int) -> float:
+        """Return about how long one process needs, from what was measured so far."""
+        return self._seconds_per_turn * particles * turns
+
+    def _worth_a_crew(self, alive: int, turns: int) -> bool:
+        return self.workers > 1 and alive > 1 and self.seconds(alive, turns) > _CREW_SECONDS
+
+    def _run(
+        self,
+        state: State,
+        alive: Integers,
+        block: int,
+        crew: Crew | None,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        size = self._chunk(len(alive), crew is not None)
+        state.order[: len(alive)] = alive
+        tasks = [
+            Task(first, min(first + size, len(alive)), block)
+            for first in range(0, len(alive), size)
+        ]
         started = time.perf_counter()
-        for first in range(0, len(alive), MOST_IN_CHUNK):
-            self.engine.track(state, alive[first : first + MOST_IN_CHUNK], block)
-        self._seconds_per_turn = (time.perf_counter() - started) / block / len(alive)
+        if crew is not None:
+            crew.run(tasks, cancelled)
+        for task in () if crew is not None else tasks:
+            if cancelled():
+                raise Stopped
+            self.engine.track(state, state.order[task.first : task.last], block)
+        spent = (time.perf_counter() - started) * (self.workers if crew is not None else 1)
+        self._seconds_per_turn = spent / block / len(alive)
+
+    def _chunk(self, alive: int, crew: bool) -> int:
+        if not crew:
+            return MOST_IN_CHUNK
+        return min(MOST_IN_CHUNK, max(_LEAST_IN_CHUNK, -(-alive // (self.workers * _CHUNKS))))
 
     def _block(self, alive: int) -> int:
-        return max(1, int(_BLOCK_SECONDS / (self._seconds_per_turn * alive)))
+        return max(1, int(_BLOCK_SECONDS * self.workers / self.seconds(alive, 1)))
 
     def result(self, state: State, done: int, turns: int) -> Tracked:
         """Return the outcome of a state after ``done`` turns."""

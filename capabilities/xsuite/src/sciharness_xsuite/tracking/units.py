@@ -10,6 +10,7 @@ from attrs import frozen
 from sciharness.errors import DataError
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.optics import optics_at_start
+from sciharness_xsuite.tracking.maps import with_maps
 
 
 @frozen
@@ -32,7 +33,7 @@ def sigmas(lattice: Lattice, *, nemitt_x_m: float, nemitt_y_m: float) -> Sigmas:
     Raises:
         DataError: the ring has no stable optics.
     """
-    optics = optics_at_start(lattice)
+    optics = optics_at_start(with_maps(lattice, "exact"))
     if optics.fault:
         raise DataError(
             f"sigma units need stable optics: {optics.fault}",
