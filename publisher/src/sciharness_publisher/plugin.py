@@ -45,6 +45,7 @@ def harness_publishers() -> Sequence[Publisher]:
                 InputSpec("evaluation", ("predictor.evaluation",)),
                 InputSpec("example", ("MINIMAL_EXAMPLE",), optional=True),
                 InputSpec("guide", ("USAGE_GUIDE",), optional=True),
+                InputSpec("solver", ("solver_bundle",), optional=True),
                 InputSpec("run"),
             ),
         ),

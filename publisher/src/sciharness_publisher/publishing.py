@@ -34,6 +34,7 @@ PARTS = {
     "example": "minimal_example.py",
     "guide": "usage_guide.md",
 }
+FALL_BACK = {"solver": "solver.tar"}  # the solver of a hybrid, beside its model
 
 
 def publish(plugin_id: str, version: str, context: Context) -> Outcome:
@@ -42,8 +43,9 @@ def publish(plugin_id: str, version: str, context: Context) -> Outcome:
     Raises:
         DeliveryError: ID or version cannot be those of a package.
     """
-    parts = {name: context.inputs[name] for name in PARTS if name in context.inputs}
-    files = {PARTS[name]: part.path.read_bytes() for name, part in parts.items()}
+    names = {**PARTS, **FALL_BACK}
+    parts = {name: context.inputs[name] for name in names if name in context.inputs}
+    files = {names[name]: part.path.read_bytes() for name, part in parts.items()}
     card = json.loads(files["model_card.json"])
     run = json.loads(context.inputs["run"].path.read_text("utf-8"))
     number = _checked(plugin_id, version, files["model.json"])

@@ -1,1 +1,116 @@
-"""What this distribution registers."""
+"""What this distribution registers: sampling, training, benchmark and adapter of a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
+from sciharness_file_solver.requests import (
+    AdapterRequest,
+    BenchmarkRequest,
+    SampleRequest,
+    TrainRequest,
+)
+
+_SOLVER = InputSpec(
+    "solver", ("reference_solver",), summary="folder of the solver, with a `solver:` block"
+)
+_PREDICTOR = (
+    OutputSpec("model.json", "model"),
+    OutputSpec("inference.py", "inference.source.python"),
+    OutputSpec("model_card.json", "model_card"),
+    OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
+    OutputSpec("usage_guide.md", "USAGE_GUIDE"),
+    OutputSpec("solver.tar", "solver_bundle"),
+)
+
+
+# Each operation's module is imported when it runs: numpy and more, not needed to describe.
+def sample(request: SampleRequest, context: Context) -> Outcome:
+    """Ask the solver for cases of a design."""
+    from sciharness_file_solver.sampling.operation import sample as run
+
+    return run(request, context)
+
+
+def train(request: TrainRequest, context: Context) -> Outcome:
+    """Train a surrogate with the solver as fall-back."""
+    from sciharness_file_solver.training.operation import train as run
+
+    return run(request, context)
+
+
+def benchmark(request: BenchmarkRequest, context: Context) -> Outcome:
+    """Measure a hybrid against its solver."""
+    from sciharness_file_solver.benchmark import benchmark as run
+
+    return run(request, context)
+
+
+def adapter(request: AdapterRequest, context: Context) -> Outcome:
+    """Write the adapter of a solver."""
+    from sciharness_file_solver.adapting import adapt
+
+    return adapt(request, context)
+
+
+@hookimpl
+def harness_capabilities() -> Sequence[Capability]:
+    """Return the four operations."""
+    return (
+        Capability(
+            operation="sample",
+            run=sample,
+            request=SampleRequest,
+            summary="Ask a solver for cases of a design, side by side; failures are kept as data.",
+            group="domain experiments",
+            inputs=(_SOLVER,),
+            outputs=(OutputSpec("samples.csv", "DATASET"),),
+            metrics=("samples", "failed_samples"),
+            programs=True,
+            charges=("solver_calls",),
+        ),
+        Capability(
+            operation="train",
+            run=train,
+            request=TrainRequest,
+            summary="Train a surrogate that answers where its measured error allows it, with the "
+            "solver as fall-back.",
+            group="execution and training",
+            inputs=(InputSpec("data", ("DATASET",), summary="samples.csv of sample"), _SOLVER),
+            outputs=_PREDICTOR,
+            metrics=("validation_relative_rmse", "answered_share"),
+        ),
+        Capability(
+            operation="benchmark",
+            run=benchmark,
+            request=BenchmarkRequest,
+            summary="Measure a hybrid against its solver: error, routing and speed, end to end; "
+            "reported, never trusted.",
+            group="evaluation",
+            inputs=(InputSpec("predictor", ("predictor",)), _SOLVER),
+            outputs=(
+                OutputSpec("benchmark.json", "benchmark_result"),
+                OutputSpec("predictions.csv", "DATASET"),
+            ),
+            metrics=(
+                "relative_rmse",
+                "model_relative_rmse",
+                "max_relative_error",
+                "answered_share",
+                "routing_policy_verified",
+                "hybrid_speedup",
+            ),
+            programs=True,
+            charges=("solver_calls",),
+        ),
+        Capability(
+            operation="adapter",
+            run=adapter,
+            request=AdapterRequest,
+            summary="Write the program that calls a solver by file-solver-adapter-v1.",
+            group="execution and training",
+            inputs=(_SOLVER,),
+            outputs=(OutputSpec("adapter.py", "source.python"),),
+        ),
+    )

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.errors import DataError, IntegrityError
+from sciharness.runtime.inference import SOLVER_ARCHIVE
 from sciharness_catalog.attestation import Attestation
 from sciharness_catalog.digest import implementation_digest
 from sciharness_catalog.wheels import Wheel, parse_wheel
@@ -47,6 +48,8 @@ class GeneratedPackage:
 def predictor_files(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     """Return the predictor's three files among those of an import package.
 
+    A hybrid brings a fourth: the archive of the solver it falls back to.
+
     Raises:
         IntegrityError: one is missing.
     """
@@ -56,7 +59,8 @@ def predictor_files(files: Mapping[str, bytes], package: str) -> dict[str, bytes
         if data is None:
             raise IntegrityError(f"{package}/{name} is missing", where=package)
         found[name] = data
-    return found
+    solver = files.get(f"{package}/{SOLVER_ARCHIVE}")
+    return found if solver is None else {**found, SOLVER_ARCHIVE: solver}
 
 
 def read_generated(wheel: Path, attestation: Path | None = None) -> GeneratedPackage:

@@ -6,6 +6,7 @@ import csv
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from attrs import frozen
 
 from sciharness.errors import DataError, UsageError
 from sciharness.generated.packages import PREDICTOR, card_of, read_generated
-from sciharness.runtime.inference import RowsRefusedError
+from sciharness.runtime.inference import SOLVER_ARCHIVE, RowsRefusedError
 from sciharness.runtime.inference import predict as run_predictor
 from sciharness.store.home import Home
 
@@ -54,8 +55,16 @@ def predict(
         predictor = lay_out(files, folder / "predictor")
         with refusals(table.name):
             output = run_predictor(predictor, rows, folder, threads=threads)
+        notes += _routes(output.path) if SOLVER_ARCHIVE in files else []
         _deliver(output.path, out, replace)
     return Prediction(source, out, tuple(notes))
+
+
+def _routes(output: Path) -> list[str]:
+    """Return how many rows a hybrid has answered itself, as a note."""
+    with output.open(encoding="utf-8", newline="") as stream:
+        ways = Counter(row.get("routed", "") for row in csv.DictReader(stream))
+    return [f"routed: {ways['model']} rows to the model, {ways['solver']} to the solver"]
 
 
 def predictor_of(home: Home, source: str) -> dict[str, bytes]:
@@ -71,7 +80,8 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
                 where=source,
                 hint="A predictor is a folder with model.json, inference.py and model_card.json.",
             )
-        return {name: (path / name).read_bytes() for name in PREDICTOR}
+        names = [*PREDICTOR, *([SOLVER_ARCHIVE] if (path / SOLVER_ARCHIVE).is_file() else [])]
+        return {name: (path / name).read_bytes() for name in names}
     from sciharness.generated.installed import load
     from sciharness.generated.packages import predictor_files
 

@@ -10,7 +10,7 @@ from sciharness.contract.steps import PlannedStep
 from sciharness.errors import HarnessError, IntegrityError
 from sciharness.failpoints import reach
 from sciharness.plugins import Leasable
-from sciharness.runtime import evaluation, execute, final_data
+from sciharness.runtime import benchmarks, evaluation, execute, final_data
 from sciharness.runtime.approval import require_approval
 from sciharness.runtime.budget import Exhausted
 from sciharness.runtime.completion import Ending
@@ -88,7 +88,10 @@ def _run_step(
             inputs = resolve(session, step, lease.operation)
             require_approval(session, step, lease.operation, inputs)
             record = execute.begin(session, step, lease, request, inputs)
-            plain_action(session, record, lease, inputs)
+            if benchmarks.is_benchmark(lease.operation):
+                benchmarks.run_benchmark(session, record, step, lease, inputs)
+            else:
+                plain_action(session, record, lease, inputs)
     except StorageError:
         raise
     except HarnessError as fault:

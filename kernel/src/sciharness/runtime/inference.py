@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from attrs import frozen
 
+from sciharness.bundles import unpack
 from sciharness.roles import Program
 from sciharness.runtime.programs import Starter, as_it_is
 from sciharness.workers.child import Grants, Limits, child_environment, run_child
 from sciharness.workers.failures import ActionFailed
 
 INFERENCE_SECONDS = 600.0
-
+SOLVER_ARCHIVE = "solver.tar"  # beside model.json of a hybrid
 
 _REFUSED = 3  # what inference.py of file-predictor-v1 ends with when the table is at fault
 
@@ -44,8 +46,9 @@ def predict(
 ) -> Predicted:
     """Run ``inference.py`` of a predictor folder on a strict CSV and return OUTPUT.
 
-    The child sees the folder, the table and its workspace, nothing else.
-    ``start`` says how it is started.
+    The child sees the folder, the table and its workspace, nothing else. A
+    hybrid's solver is unpacked there and named by ``--solver-root``. ``start``
+    says how it is started.
 
     Raises:
         ActionFailed: it ends with an error, runs out of time or memory, or writes nothing.
@@ -56,6 +59,7 @@ def predict(
         "--model": predictor / "model.json",
         "--input": table,
         "--output": output,
+        **_solver_root(predictor, workspace),
     }
     arguments = [str(word) for pair in files.items() for word in pair]
     command = start(
@@ -73,7 +77,11 @@ def predict(
         cwd=workspace,
         env=command.environment,
         limits=Limits(wall_seconds=command.wall_seconds, memory_bytes=command.memory_bytes),
-        grants=Grants(read=(predictor, table), write=(workspace,)),
+        grants=Grants(
+            read=(predictor, table),
+            write=(workspace,),
+            execute=(workspace,) if "--solver-root" in files else (),
+        ),
         cancelled=cancelled,
     )
     if result.failure is not None or result.returncode != 0:
@@ -96,3 +104,14 @@ def predict(
             cpu_seconds=result.cpu_seconds,
         )
     return Predicted(output, result.seconds, result.cpu_seconds + command.cpu_seconds)
+
+
+def _solver_root(predictor: Path, workspace: Path) -> dict[str, Path]:
+    """Unpack the solver that a hybrid falls back to, and say where it lies."""
+    archive = predictor / SOLVER_ARCHIVE
+    if not archive.is_file():
+        return {}
+    root = workspace / "solver"
+    shutil.rmtree(root, ignore_errors=True)
+    unpack(archive, root)
+    return {"--solver-root": root}

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from sciharness.bundles import unpack
-from sciharness.contract.artifact_types import DIRECTORY_BUNDLE
+from sciharness.contract.artifact_types import FOLDERS
 from sciharness.contract.inputs import input_facts
 from sciharness.contract.steps import Binding, PlannedStep
 from sciharness.descriptors import Operation
 from sciharness.errors import ContractError, DataError, IntegrityError
 from sciharness.plugin import Input, InputSpec
+from sciharness.runtime.inference import SOLVER_ARCHIVE
 from sciharness.runtime.records import BUNDLE, TRAIN, WHOLE, ArtifactRef, StagedInput
 from sciharness.runtime.session import Session
 
+SOLVER_BUNDLE = "solver_bundle"
 PREDICTOR_FILES = {
     "model.json": "model",
     "inference.py": "inference.source.python",
@@ -88,7 +90,7 @@ def staged_input(session: Session, name: str, staged: StagedInput, view: str) ->
     """Return one view of a contract input: visible rows unless said otherwise."""
     wanted = view if view in staged.views else (TRAIN if TRAIN in staged.views else WHOLE)
     artifact = staged.views[wanted]
-    is_folder = artifact.type == DIRECTORY_BUNDLE
+    is_folder = artifact.type in FOLDERS
     return Input(
         name=name,
         path=unpacked(session, artifact, staged.sha256)
@@ -152,6 +154,8 @@ def predictor_folder(session: Session, step: str, name: str, artifacts: list[Art
 def predictor_artifacts(step: str, artifacts: list[ArtifactRef]) -> list[ArtifactRef]:
     """Return model, inference source and model card of the one predictor of a step.
 
+    A hybrid's solver archive comes after them.
+
     Raises:
         ContractError: one of the three is missing or there are several.
     """
@@ -165,7 +169,14 @@ def predictor_artifacts(step: str, artifacts: list[ArtifactRef]) -> list[Artifac
                 hint="Bind the step that trained the predictor.",
             )
         chosen.append(fit[0])
-    return chosen
+    return [*chosen, *fall_back(artifacts)]
+
+
+def fall_back(artifacts: list[ArtifactRef]) -> list[ArtifactRef]:
+    """Return the archive of the solver that a predictor falls back to, if it brings one."""
+    return [
+        item for item in artifacts if item.name == SOLVER_ARCHIVE and item.type == SOLVER_BUNDLE
+    ]
 
 
 def report_inputs(session: Session, run_view: Mapping[str, Any]) -> dict[str, Input]:

@@ -1,0 +1,1 @@
+"""Source text that goes into generated files, written as ordinary modules of its own."""
