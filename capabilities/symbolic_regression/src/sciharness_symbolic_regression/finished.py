@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.expression import complexity, names_in, render
@@ -37,6 +37,7 @@ from sciharness_symbolic_regression.results import (
 from sciharness_symbolic_regression.rows import Visible
 from sciharness_symbolic_regression.searching import Searched
 from sciharness_symbolic_regression.sources import file_digest, versions
+from sciharness_symbolic_regression.units.known import KnownUnits
 
 STOPPED = {
     "exact_fit": "an exact fit was found",
@@ -61,6 +62,7 @@ class Finished:
     baselines: Mapping[str, Sum]
     formulas: tuple[Formula, ...]
     chosen: int
+    known_units: KnownUnits = field(factory=KnownUnits)
 
     @property
     def best(self) -> Formula:
@@ -96,7 +98,10 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
         "features": list(names.values()),
         "units": {name: unit for name in names.values() if (unit := _unit(finished, name))},
         "symbols": {symbol: name for symbol, name in names.items() if symbol != name},
-        "candidates": [candidate_document(one, sample, names) for one in finished.formulas],
+        "candidates": [
+            candidate_document(one, sample, names) | finished.known_units.document(one.tree)
+            for one in finished.formulas
+        ],
         "chosen": finished.chosen,
         "rule": RULE,
         "stop_reason": finished.searched.stop_reason,
@@ -214,6 +219,7 @@ def _notes(finished: Finished, found: Pattern) -> list[str]:
         *_comparison(finished, rows),
         *sentences(found, finished.everything.names),
         *_doubts(finished),
+        *finished.known_units.sentences(finished.best.tree),
         *(
             [f"{finished.searched.failed} restarts failed and were left out."]
             if finished.searched.failed

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from attrs import define
 
 from sciharness import read_table
-from sciharness.plugin import Context, Outcome
+from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.expression import render
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
@@ -39,6 +39,7 @@ from sciharness_symbolic_regression.searching import (
     shown,
 )
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
+from sciharness_symbolic_regression.units.known import KnownUnits, Viewed, with_views
 from sciharness_symbolic_regression.written import tree_of
 
 REDUCTION_ROUNDS = 6
@@ -61,11 +62,14 @@ def run(request: SearchRequest, context: Context) -> Outcome:
     everything = visible(read_table(data))
     rows, how = split(everything, request.validation, context.seed, request.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
+    units = _units(request, data, everything)
+    viewed = Viewed(engine, units.views(rows.train))
 
-    found = _search(engine, request, rows, context, clock)
+    found = _search(viewed, request, rows, context, clock)
     context.progress(AFTER_SEARCH, "fitting and choosing")
     limits = _limits(request, hurried=found.stop_reason == "cancelled")
     members = _candidates(found, baselines, rows, limits, context.seed)
+    members = units.admissible(members, rows)
     index = choose(members, rows)
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
     again = _repeat(engine, request, everything, members[index], limits, context, clock)
@@ -74,7 +78,7 @@ def run(request: SearchRequest, context: Context) -> Outcome:
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
-            formulas, index,
+            formulas, index, units,
         )
     )  # fmt: skip
 
@@ -93,11 +97,18 @@ class _Clock:
         return Stop(deadline, lambda: self.context.cancelled)
 
 
+def _units(request: SearchRequest, data: Input, everything: Visible) -> KnownUnits:
+    table = data.table
+    if table is None or table.target is None:
+        return KnownUnits()
+    return KnownUnits.of(table.units, everything.names, table.target, request.units)
+
+
 def _search(
-    engine: Engine, request: SearchRequest, rows: Rows, context: Context, clock: _Clock
+    engine: Viewed, request: SearchRequest, rows: Rows, context: Context, clock: _Clock
 ) -> Searched:
     sample = thinned(rows.train, request.search_rows, derived_seed(context.seed, 6))
-    attempts = plan(request, engine.name, context.seed)
+    attempts = with_views(plan(request, engine.name, context.seed), len(engine.views))
     return search(engine, sample, attempts, context, clock.until(SEARCH_PART))
 
 

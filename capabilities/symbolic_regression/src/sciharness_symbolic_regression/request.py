@@ -50,6 +50,14 @@ class SearchRequest:
             "help": "Largest number of nodes of a formula: numbers, names, operators, functions."
         },
     )
+    units: Literal["auto", "refuse", "mark", "ignore"] = field(
+        default="auto",
+        metadata={
+            "help": "What units of the columns do: auto prefers formulas that are possible by "
+            "units and searches dimensionless groups, refuse leaves out impossible ones, mark "
+            "only tells which are, ignore reads no units. Constants count as plain numbers."
+        },
+    )
     loss: Literal["squared", "huber"] = field(
         default="squared",
         metadata={"help": "squared, or huber: large residuals count linearly, for outliers."},

@@ -16,7 +16,8 @@ class Attempt:
 
     ``operators`` are names of the request, ``max_complexity`` counts nodes as
     :func:`sciharness_publisher.expression.complexity` does, ``loss`` is
-    ``squared`` or ``huber``.
+    ``squared`` or ``huber``. ``stage`` is for engines that work in several ways;
+    ``view`` names the way in which :mod:`.units` looks at the columns, 0 is as they are.
     """
 
     engine: str
@@ -25,6 +26,8 @@ class Attempt:
     max_complexity: int
     max_evaluations: int
     loss: str = "squared"
+    stage: str = ""
+    view: int = 0
 
 
 @frozen
