@@ -119,9 +119,42 @@ def test_a_file_that_is_there_is_not_replaced_unasked(used: Path, tmp_path: Path
 
 
 def test_rows_out_of_the_domain_are_flagged(used: Path, tmp_path: Path, run: Run) -> None:
-    _, _, rows = predict(run, used, tmp_path, "a,b\n1.5,2.0\n500,2.0\n")
+    _, said, rows = predict(run, used, tmp_path, "a,b\n1.5,2.0\n500,2.0\n")
 
     assert [row["in_domain"] for row in rows] == ["1", "0"]
+    assert said["notes"] == ["1 of 2 rows lies outside the training range (in_domain 0)"]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "end"),
+    [
+        ("sample_id,prediction,in_domain", "{},0.0,{}", "\n"),
+        ("sample_id,prediction,in_domain,routed", "{},1.5,{},model", "\n"),
+        ("sample_id,prediction,in_domain", '"{},0",0.0,{}', "\n"),
+    ],
+    ids=["last", "not last", "quoted"],
+)
+@pytest.mark.parametrize("chunk", [7, 64, 8_000_000])
+def test_rows_outside_are_counted_in_any_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, row: str, end: str, chunk: int
+) -> None:
+    from sciharness.generated import outside
+
+    monkeypatch.setattr(outside, "_CHUNK", chunk)
+    marks = [number % 3 == 0 for number in range(1000)]
+    rows = [row.format(number, int(mark)) for number, mark in enumerate(marks)]
+    (tmp_path / "o.csv").write_text(end.join([header, *rows, ""]))
+
+    (note,) = outside.outside_note(tmp_path / "o.csv")
+
+    assert note.startswith(f"{marks.count(False)} of 1,000 rows lie outside")
+
+
+def test_a_column_written_another_way_is_recognised(used: Path, tmp_path: Path, run: Run) -> None:
+    code, said, _ = predict(run, used, tmp_path, "a,B\n1.5,2.0\n")
+
+    assert code == 3
+    assert said["error"]["hint"].endswith("Is 'B' meant to be 'b'?")
 
 
 def test_a_card_that_refuses_rows_out_of_the_domain_is_obeyed(

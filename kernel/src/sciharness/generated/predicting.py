@@ -15,6 +15,7 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.errors import DataError, UsageError
+from sciharness.generated.outside import outside_note
 from sciharness.generated.packages import PREDICTOR, card_of, read_generated
 from sciharness.runtime.inference import SOLVER_ARCHIVE, RowsRefusedError
 from sciharness.runtime.inference import predict as run_predictor
@@ -56,6 +57,7 @@ def predict(
         with refusals(table.name):
             output = run_predictor(predictor, rows, folder, threads=threads)
         notes += _routes(output.path) if SOLVER_ARCHIVE in files else []
+        notes += outside_note(output.path)
         _deliver(output.path, out, replace)
     return Prediction(source, out, tuple(notes))
 
@@ -141,13 +143,23 @@ def strict_rows(table: Path, card: Card, folder: Path, name: str = "") -> tuple[
         raise DataError(
             f"missing columns: {', '.join(missing)}",
             where=name,
-            hint=f"The predictor needs {', '.join(features)}; found {', '.join(header)}.",
+            hint=f"The predictor needs {', '.join(features)}; found {', '.join(header)}."
+            + _meant(missing, [name for name in header if name not in features]),
         )
     with table.open("rb") as stream:
         if not (stream.readline(), stream.read(1))[1]:
             raise DataError("there are no rows below the header", where=name)
     extra = [name for name in header if name not in features and name != "sample_id"]
     return table, [f"not used: {', '.join(extra)}"] if extra else []
+
+
+def _meant(missing: list[str], others: list[str]) -> str:
+    """Return a guess at a column that was written another way."""
+    for name in missing:
+        for other in others:
+            if "".join(other.split()).casefold() == "".join(name.split()).casefold():
+                return f" Is {other!r} meant to be {name!r}?"
+    return ""
 
 
 def strict_header(table: Path) -> list[str] | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from sciharness.bundles import unpack
 from sciharness.roles import Program
 from sciharness.runtime.programs import Starter, as_it_is
 from sciharness.workers.child import Grants, Limits, child_environment, run_child
@@ -111,6 +110,8 @@ def _solver_root(predictor: Path, workspace: Path) -> dict[str, Path]:
     archive = predictor / SOLVER_ARCHIVE
     if not archive.is_file():
         return {}
+    from sciharness.bundles import unpack  # few predictors have a solver
+
     root = workspace / "solver"
     shutil.rmtree(root, ignore_errors=True)
     unpack(archive, root)
