@@ -26,14 +26,14 @@ class Engine:
     on_device: bool = False
     _records: dict[int, Any] = field(factory=dict)
 
-    def begin(self, state: State, coordinates: Floats) -> None:
-        """Fill the state from coordinates, shape (n, 6)."""
+    def begin(self, state: State, rows: slice, coordinates: Floats) -> None:
+        """Fill rows of the state from coordinates, shape (n, 6)."""
         record = self._made(coordinates)
         for name in FLOATS:
-            state.field(name)[:] = self._host(getattr(record, name))[: state.count]
-        state.field("state")[:] = 1
-        state.field("at_turn")[:] = 0
-        state.field("at_element")[:] = 0
+            state.field(name)[rows] = self._read(record, name)
+        state.field("state")[rows] = 1
+        state.field("at_turn")[rows] = 0
+        state.field("at_element")[rows] = 0
 
     def track(self, state: State, places: Integers, turns: int) -> None:
         """Track the particles at ``places`` for ``turns`` turns and write them back."""

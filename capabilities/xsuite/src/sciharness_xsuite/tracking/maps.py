@@ -75,3 +75,13 @@ def is_pure_dipole(element: Plain) -> bool:
         return False
     strengths = any(element.get(name) for name in _STRENGTHS)
     return not strengths and not any(any(element.get(name, ())) for name in _LISTS)
+
+
+def has_clock(plain: Plain) -> bool:
+    """Whether anything depends on the time since the start, or changes the reference energy."""
+    return any(
+        element.get("absolute_time")
+        or element["__class__"] == "ReferenceEnergyIncrease"
+        or element.get("energy_ref_increment")
+        for element in plain["elements"].values()
+    )

@@ -12,7 +12,8 @@ from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.lattice.load import build, quiet
 from sciharness_xsuite.tracking.chunk import Engine
 from sciharness_xsuite.tracking.crew import Crew, Stopped, Task
-from sciharness_xsuite.tracking.maps import maps_note, with_maps
+from sciharness_xsuite.tracking.devices import chosen_device
+from sciharness_xsuite.tracking.maps import has_clock, maps_note, with_maps
 from sciharness_xsuite.tracking.record import COORDINATES, NOT_FINITE, Floats, Integers, Tracked
 from sciharness_xsuite.tracking.state import State, shared_state
 
@@ -22,6 +23,7 @@ MOST_IN_CHUNK = 2000
 _LEAST_IN_CHUNK = 50
 _CHUNKS = 16  # for each process and block: the last one to finish is waited for
 _BLOCK_SECONDS = 1.0
+_BEGUN_AT_ONCE = 50_000
 _CREW_SECONDS = 0.3  # less work than that is done before processes are forked
 _NS_GUESS = 150.0  # per particle and element, before it is measured
 
@@ -31,21 +33,29 @@ class Tracker:
 
     ``maps`` is ``exact`` (closed-form maps in pure dipoles) or ``xtrack``
     (everything as the file and xtrack's defaults have it). ``workers`` is the
-    number of processes; results do not depend on it.
+    number of processes; results do not depend on it. ``device`` is ``cpu``,
+    ``gpu`` or ``auto`` (a GPU if there is one).
     """
 
-    def __init__(self, lattice: Lattice, *, maps: str = "exact", workers: int = 1) -> None:
+    def __init__(
+        self, lattice: Lattice, *, maps: str = "exact", workers: int = 1, device: str = "cpu"
+    ) -> None:
         self.lattice = lattice
         self.maps = maps
         self.workers = workers
         self.line = build(with_maps(lattice, maps).plain, lattice.name).line
+        place = chosen_device(device)
         with quiet():
-            self.line.build_tracker()
-        self.engine = Engine(self.line, lattice.reference)
-        self.notes = (
-            maps_note(lattice, maps),
-            "xtrack's prebuilt serial kernel on the processor",
+            self.line.build_tracker(_context=place.context)
+        self.engine = Engine(
+            self.line,
+            lattice.reference,
+            step=1 if has_clock(lattice.plain) else 0,
+            on_device=place.is_gpu,
         )
+        if place.is_gpu:
+            self.workers = 1
+        self.notes = (maps_note(lattice, maps), place.note)
         self._seconds_per_turn = _NS_GUESS * 1e-9 * max(1, len(lattice.element_names))
 
     def track(
@@ -69,8 +79,10 @@ class Tracker:
     def begin(self, coordinates: Floats) -> State:
         """Return the state of particles that have made no turn."""
         state = shared_state(len(coordinates))
-        if len(coordinates):
-            self.engine.begin(state, np.ascontiguousarray(coordinates, dtype=np.float64))
+        for first in range(0, len(coordinates), _BEGUN_AT_ONCE):
+            rows = slice(first, first + _BEGUN_AT_ONCE)
+            part = np.ascontiguousarray(coordinates[rows], dtype=np.float64)
+            self.engine.begin(state, rows, part)
         return state
 
     def advance(
@@ -112,6 +124,12 @@ class Tracker:
                     report(done / turns, f"turn {done:,} of {turns:,}, {living:,} alive")
         return done
 
+    def versions(self) -> dict[str, str]:
+        """Return the versions that a saved state depends on."""
+        import xtrack
+
+        return {"xtrack": str(xtrack.__version__)}
+
     def seconds(self, particles: int, turns: int) -> float:
         """Return about how long one process needs, from what was measured so far."""
         return self._seconds_per_turn * particles * turns
@@ -145,7 +163,7 @@ class Tracker:
 
     def _chunk(self, alive: int, crew: bool) -> int:
         if not crew:
-            return MOST_IN_CHUNK
+            return alive if self.engine.on_device else MOST_IN_CHUNK
         return min(MOST_IN_CHUNK, max(_LEAST_IN_CHUNK, -(-alive // (self.workers * _CHUNKS))))
 
     def _block(self, alive: int) -> int:
