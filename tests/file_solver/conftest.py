@@ -147,7 +147,7 @@ def spring(built: Callable[..., Path]) -> Solver:
     return Solver(built("spring.c", "cc", "gcc", "clang"), block)
 
 
-RANGES = {"frequency": [0.2, 2.0], "damping": [0.2, 1.0]}
+RANGES = {"frequency": [0.2, 1.6], "damping": [0.4, 1.0]}
 
 
 @pytest.fixture(scope="session")

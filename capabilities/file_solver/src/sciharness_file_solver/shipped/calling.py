@@ -52,7 +52,6 @@ def _copy(source: Path, target: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         raise SolverFailed(f"{source.name} is a link or no regular file")
-    # Closed before anything is started: a program that is open for writing cannot be run.
     with open(source, "rb") as given, open(target, "xb") as taken:
         while chunk := given.read(1 << 20):
             taken.write(chunk)
@@ -250,9 +249,8 @@ def solve(
     answers: list[Answer | None] = [None] * len(rows)
     shares, lock, faults = Shares(len(rows), slots), threading.Lock(), list[BaseException]()
 
-    def work(place: Path) -> None:
+    def work(solver: Solver) -> None:
         try:
-            solver = Solver(setting, root, place)
             while (taken := shares.take()) and not stopped():
                 began = time.monotonic()
                 found = solver.rows([rows[case] for case in taken])
@@ -266,7 +264,10 @@ def solve(
             shares.stop()
 
     used = range(max(1, min(slots, len(rows))))
-    threads = [threading.Thread(target=work, args=(scratch / f"slot{slot}",)) for slot in used]
+    # All copies before any start: a program open for writing, here or in a process that was just
+    # forked off, cannot be run.
+    solvers = [Solver(setting, root, scratch / f"slot{slot}") for slot in used]
+    threads = [threading.Thread(target=work, args=(solver,)) for solver in solvers]
     for thread in threads:
         thread.start()
     for thread in threads:
