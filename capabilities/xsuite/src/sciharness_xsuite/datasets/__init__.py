@@ -1,0 +1,1 @@
+"""Survival data: particles of a declared domain, tracked and labelled."""

@@ -1,0 +1,1 @@
+"""Survival models: trained on tracked particles, calibrated, written as a predictor."""

@@ -1,0 +1,1 @@
+"""Pictures and words that operations hand to the report."""
