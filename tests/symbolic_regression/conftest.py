@@ -49,11 +49,24 @@ def run_search(tmp_path, data_of):
     """Run a search in a folder of its own."""
 
     def run(
-        columns, *, name="run", seed=0, workers=2, cancelled=lambda: False, roles=(), **request
+        columns,
+        *,
+        name="run",
+        seed=0,
+        workers=2,
+        cancelled=lambda: False,
+        roles=(),
+        guesses=None,
+        **request,
     ):
         said = []
+        inputs = {"data": data_of(columns, **dict(roles))}
+        if guesses is not None:
+            path = tmp_path / "guesses.txt"
+            path.write_bytes(guesses if isinstance(guesses, bytes) else guesses.encode())
+            inputs["guesses"] = Input("guesses", path, "OTHER", "guesses")
         context = Context(
-            inputs={"data": data_of(columns, **dict(roles))},
+            inputs=inputs,
             workspace=tmp_path / name,
             seed=seed,
             workers=workers,

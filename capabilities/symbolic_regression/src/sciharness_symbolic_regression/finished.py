@@ -22,6 +22,8 @@ from sciharness_symbolic_regression.candidates import Rows
 from sciharness_symbolic_regression.choosing import RULE
 from sciharness_symbolic_regression.credibility import BAND_LEVEL, LEVEL, Pattern, band, pattern
 from sciharness_symbolic_regression.forms import Sum, constants
+from sciharness_symbolic_regression.guesses import Brought
+from sciharness_symbolic_regression.guesses import document as guesses_document
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import (
     SCHEMA,
@@ -63,6 +65,7 @@ class Finished:
     formulas: tuple[Formula, ...]
     chosen: int
     known_units: KnownUnits = field(factory=KnownUnits)
+    brought: Brought = field(factory=Brought)
 
     @property
     def best(self) -> Formula:
@@ -103,6 +106,9 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
             for one in finished.formulas
         ],
         "chosen": finished.chosen,
+        "guesses": guesses_document(
+            finished.brought, [one.judged for one in finished.formulas], finished.rows
+        ),
         "rule": RULE,
         "stop_reason": finished.searched.stop_reason,
         "baselines": [

@@ -25,6 +25,7 @@ from sciharness_symbolic_regression.engines.base import Attempt, Engine
 from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.fitting import fit
 from sciharness_symbolic_regression.forms import Sum
+from sciharness_symbolic_regression.guesses import Brought, candidates_of, guesses_of
 from sciharness_symbolic_regression.race import Stop
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, scores
@@ -63,12 +64,15 @@ def run(request: SearchRequest, context: Context) -> Outcome:
     rows, how = split(everything, request.validation, context.seed, request.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
     units = _units(request, data, everything)
+    guesses = guesses_of(context.inputs.get("guesses"), everything.names)
     viewed = Viewed(engine, units.views(rows.train))
 
     found = _search(viewed, request, rows, context, clock)
     context.progress(AFTER_SEARCH, "fitting and choosing")
     limits = _limits(request, hurried=found.stop_reason == "cancelled")
-    members = _candidates(found, baselines, rows, limits, context.seed)
+    seed = derived_seed(context.seed, 7)
+    brought = Brought(guesses, candidates_of(guesses, rows, seed))
+    members = _candidates(found, baselines, brought, rows, limits, seed)
     members = units.admissible(members, rows)
     index = choose(members, rows)
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
@@ -78,7 +82,7 @@ def run(request: SearchRequest, context: Context) -> Outcome:
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
-            formulas, index, units,
+            formulas, index, units, brought,
         )
     )  # fmt: skip
 
@@ -118,12 +122,17 @@ def _limits(request: SearchRequest, hurried: bool) -> Limits:
 
 
 def _candidates(
-    found: Searched, baselines: Mapping[str, Sum], rows: Rows, limits: Limits, seed: int
+    found: Searched,
+    baselines: Mapping[str, Sum],
+    brought: Brought,
+    rows: Rows,
+    limits: Limits,
+    seed: int,
 ) -> list[Candidate]:
     """Return the sound members of the front; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
-    seed = derived_seed(seed, 7)
-    members = front(gather([*texts, *found.formulas], rows, limits, seed), rows)
+    gathered = gather([*texts, *brought.texts, *found.formulas], rows, limits, seed)
+    members = front([*gathered, *brought.usable], rows)
     return sound_only(members, rows, seed)
 
 

@@ -58,7 +58,15 @@ def harness_capabilities() -> Sequence[Capability]:
             request=SearchRequest,
             summary="Find formulas for a table's target, with range and credibility.",
             group="execution and training",
-            inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
+            inputs=(
+                InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),
+                InputSpec(
+                    "guesses",
+                    ("guesses",),
+                    optional=True,
+                    summary="formulas to start from and to score, one a line",
+                ),
+            ),
             outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
             metrics=METRICS,
         ),
