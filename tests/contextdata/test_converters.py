@@ -63,8 +63,13 @@ def table(directory: Callable[..., Path]) -> Path:
 
 CARRIERS = pytest.mark.parametrize(
     ("to", "back", "ending"),
-    [(to_csv, from_csv, "csv"), (to_npz, from_npz, "npz"), (to_parquet, from_parquet, "parquet")],
-    ids=["CSV", "NPZ", "Parquet"],
+    [
+        (to_csv, from_csv, "csv"),
+        (to_csv, from_csv, "tsv"),
+        (to_npz, from_npz, "npz"),
+        (to_parquet, from_parquet, "parquet"),
+    ],
+    ids=["CSV", "TSV", "NPZ", "Parquet"],
 )
 
 
@@ -499,3 +504,10 @@ def test_any_table_comes_back_the_same_or_is_refused(
     from_csv(made, folder / "back")
 
     same_directory(folder / "data", folder / "back")
+
+
+def test_tabs_part_the_cells_of_a_tsv(table: Path, tmp_path: Path) -> None:
+    text = to_csv(table, tmp_path / "t.tsv").read_text("utf-8")
+
+    assert text.splitlines()[0].count("\t") == 5
+    assert '"a,b"' in text

@@ -105,7 +105,7 @@ def test_drift_names_what_changed_and_what_follows(
     assert caught.value.exit_code == 7
     assert [problem.path for problem in caught.value.problems] == [named]
     assert follows in caught.value.problems[0].hint
-    assert "harness lock --update" in caught.value.hint
+    assert "harness lock CONTRACT --update" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema": "contract-lock-v1"}', "[", '{"a": 1}'])

@@ -235,7 +235,7 @@ def test_a_changed_data_file_is_named(changed: Any) -> None:
     (problem,) = refused.json["problems"]
     assert problem["path"] == "inputs.data"
     assert problem["found"] != problem["expected"]
-    assert "final labels" in problem["hint"] and "harness lock --update" in problem["hint"]
+    assert "final labels" in problem["hint"] and "harness lock c.yaml --update" in problem["hint"]
 
 
 def test_a_changed_contract_is_named(changed: Any) -> None:

@@ -24,8 +24,9 @@ CONTRACT = click.argument("contract", type=click.Path(path_type=Path), metavar="
     is_flag=True,
     help="Lease all installed analysis, knowledge, verification and report capabilities.",
 )
+@as_json
 @click.pass_context
-def init(ctx: click.Context, file: Path, pipeline: bool) -> None:
+def init(ctx: click.Context, file: Path, pipeline: bool, json_output: bool) -> None:
     """Write a commented contract; an existing file is left alone. No permission is set."""
     from sciharness.contract.template import template
     from sciharness.errors import UsageError
@@ -45,7 +46,10 @@ def init(ctx: click.Context, file: Path, pipeline: bool) -> None:
         raise UsageError(
             f"cannot be written: {fault.strerror}", where=str(file), hint="Choose another place."
         ) from fault
-    click.echo(str(file))
+    if json_output:
+        print_json({"contract": str(file.resolve())})
+    else:
+        click.echo(str(file))
     say(f"fill it in, then run `harness check {file}`")
 
 
@@ -101,8 +105,11 @@ def schema() -> None:
 @CONTRACT
 @click.option("--update", is_flag=True, help="Replace a lock that says something else.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only compare; write nothing.")
+@as_json
 @click.pass_context
-def lock(ctx: click.Context, contract: Path, update: bool, dry_run: bool) -> None:
+def lock(
+    ctx: click.Context, contract: Path, update: bool, dry_run: bool, json_output: bool
+) -> None:
     """Pin the leased capabilities, the contract and its inputs in contract.lock."""
     from sciharness.contract.lock import check_lock, lock_path, update_lock, write_lock
     from sciharness.runtime.review import review_contract
@@ -111,9 +118,16 @@ def lock(ctx: click.Context, contract: Path, update: bool, dry_run: bool) -> Non
         review = review_contract(home, contract)
     review.check()
     path, found = lock_path(contract), review.lock()
+    was_there = path.exists()
     if dry_run:
-        check_lock(path, found)
-        say("nothing differs" if path.exists() else "there is no lock yet")
-        return
-    (update_lock if update else write_lock)(path, found)
-    click.echo(os.fspath(path))
+        check_lock(path, found, str(contract))
+        say("nothing differs" if was_there else "there is no lock yet")
+    elif update:
+        update_lock(path, found)
+    else:
+        write_lock(path, found, str(contract))
+    if json_output:
+        written = not dry_run and (update or not was_there)
+        print_json({"lock": os.fspath(path.resolve()), "written": written, **found.to_dict()})
+    elif not dry_run:
+        click.echo(os.fspath(path))

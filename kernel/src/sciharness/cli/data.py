@@ -79,7 +79,7 @@ def describe(directory: Path, texts: tuple[str, ...], dry_run: bool, json_output
 @click.option("--axis", default="row", show_default=True, help="Name of the axis of the rows.")
 @click.option("--index", metavar="COLUMN", help="The column whose entries are the axis.")
 @click.option("--text", multiple=True, metavar="COLUMN", help="A CSV column to keep as text.")
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of a CSV source.")
+@click.option("--delimiter", help="Of a CSV source; default: comma, in .tsv files tab.")
 @as_json
 def convert(
     source: Path,
@@ -87,10 +87,10 @@ def convert(
     axis: str,
     index: str | None,
     text: tuple[str, ...],
-    delimiter: str,
+    delimiter: str | None,
     json_output: bool,
 ) -> None:
-    """Convert a CSV, Parquet or NPZ file into a directory, or a directory into such a file.
+    """Convert a CSV, TSV, Parquet or NPZ file into a directory, or a directory into such a file.
 
     Lossless, or refused by the name of what would be lost. Nothing is overwritten.
     """
@@ -107,6 +107,7 @@ def _into_file(source: Path, out: Path) -> Path:
 
     writers: dict[str, Callable[[Path, Path], Path]] = {
         ".csv": lambda one, other: contextdata.to_csv(one, other),
+        ".tsv": lambda one, other: contextdata.to_csv(one, other),
         ".npz": lambda one, other: contextdata.to_npz(one, other),
         ".parquet": lambda one, other: contextdata.to_parquet(one, other),
     }
@@ -119,6 +120,7 @@ def _into_folder(source: Path, out: Path, options: dict[str, Any]) -> Path:  # A
     axis, index = options["axis"], options["index"]
     readers: dict[str, Callable[[], object]] = {
         ".csv": lambda: contextdata.from_csv(source, out, **options),
+        ".tsv": lambda: contextdata.from_csv(source, out, **options),
         ".npz": lambda: contextdata.from_npz(source, out, axis=axis),
         ".parquet": lambda: contextdata.from_parquet(source, out, axis=axis, index=index),
     }

@@ -146,9 +146,15 @@ def _print_fields(request: Mapping[str, Any]) -> None:  # Any: JSON Schema
 @click.option("--trust-metrics", is_flag=True, help="Let its evaluators report trusted metrics.")
 @click.option("--trust-labels", is_flag=True, help="Let it make final data sets.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show the digest; admit nothing.")
+@as_json
 @click.pass_context
 def admit(
-    ctx: click.Context, plugin_id: str, trust_metrics: bool, trust_labels: bool, dry_run: bool
+    ctx: click.Context,
+    plugin_id: str,
+    trust_metrics: bool,
+    trust_labels: bool,
+    dry_run: bool,
+    json_output: bool,
 ) -> None:
     """Let exactly the installed bytes of a plugin load in this home."""
     from sciharness.plugins import Plugins
@@ -160,7 +166,10 @@ def admit(
             if dry_run
             else plugins.admit(plugin_id, trust_metrics=trust_metrics, trust_labels=trust_labels)
         )
-    click.echo(f"{entry.id} {entry.version} {entry.digest}")
+    if json_output:
+        print_json({"admitted": not dry_run, **entry.to_dict()})
+    else:
+        click.echo(f"{entry.id} {entry.version} {entry.digest}")
     if dry_run:
         say("nothing was admitted")
         return
@@ -172,13 +181,16 @@ def admit(
 
 @plugin.command(epilog="Example: harness plugin revoke my_plugin")
 @PLUGIN
+@as_json
 @click.pass_context
-def revoke(ctx: click.Context, plugin_id: str) -> None:
+def revoke(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
     """Take the admission of a plugin back; runs that pin it cannot go on."""
     from sciharness.plugins import Plugins
 
     with opened(ctx) as home:
         Plugins(home).revoke(plugin_id)
+    if json_output:
+        print_json({"revoked": plugin_id})
     say(f"revoked: {plugin_id}")
 
 

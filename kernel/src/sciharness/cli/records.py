@@ -194,16 +194,20 @@ def export(
 @RUN
 @click.option("--open", "open_it", is_flag=True, help="Open the report in the browser.")
 @click.option("--markdown", is_flag=True, help="Print the Markdown report on stdout.")
+@as_json
 @click.pass_context
-def report(ctx: click.Context, run: str, open_it: bool, markdown: bool) -> None:
+def report(ctx: click.Context, run: str, open_it: bool, markdown: bool, json_output: bool) -> None:
     """Show where the report of a run lies, print it, or open it."""
     from sciharness.runtime.looking import report_file
 
     with opened(ctx) as home:
         path = report_file(home, run, "report.md" if markdown else "report.html")
-    if markdown:
+    if json_output:
+        text = {"markdown": path.read_text("utf-8")} if markdown else {}
+        print_json({"report": str(path), **text})
+    elif markdown:
         click.echo(path.read_text("utf-8"), nl=False)
-        return
-    click.echo(str(path))
+    else:
+        click.echo(str(path))
     if open_it:
         click.launch(path.as_uri())

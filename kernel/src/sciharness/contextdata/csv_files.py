@@ -22,7 +22,8 @@ from sciharness.contextdata._write import new_file
 from sciharness.errors import DataError
 
 SIDECAR = ".manifest.json"
-_SPECIAL = frozenset(',"\r\n')
+TAB = ".tsv"  # the extension of tables with a tab between cells
+_SPECIAL = frozenset(',\t"\r\n')
 
 
 def from_csv(
@@ -34,7 +35,7 @@ def from_csv(
     text: Collection[str] = (),
     rename: Mapping[str, str] | None = None,
     descriptions: Mapping[str, str] | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
 ) -> dict[str, Json]:
     """Write the table ``source`` as the new directory ``out`` and return its report.
 
@@ -42,7 +43,8 @@ def from_csv(
     ``axis``, or along the column ``index``. ``text`` names columns to keep as
     text; ``rename`` maps column names to those of variables, ``descriptions``
     names to texts. Empty cells among numbers are NaN. The first line holds
-    the names; UTF-8.
+    the names; UTF-8. Cells are parted by ``delimiter``, by default a tab in
+    ``.tsv`` files and a comma in others.
 
     A manifest beside it, ``SOURCE.manifest.json`` as :func:`to_csv` writes,
     is used instead of the options.
@@ -52,7 +54,7 @@ def from_csv(
             named); ``out`` is there already.
     """
     source, out = Path(source), Path(out)
-    names, rows = _read(source, delimiter)
+    names, rows = _read(source, delimiter or _delimiter(source))
     columns = _columns(source, names, rows, text)
     sidecar = Path(f"{source}{SIDECAR}")
     plan = Plan(axis, index, rename or {}, descriptions or {})
@@ -69,6 +71,7 @@ def to_csv(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
     Axis entries that are more than positions are the first column. The
     manifest, with what CSV cannot hold, goes into ``OUT.manifest.json``.
     NaN is an empty cell; floats have their shortest form that reads the same.
+    A ``.tsv`` file has a tab where others have a comma.
 
     Raises:
         ContextManifestError: the directory is not sound.
@@ -92,8 +95,12 @@ def to_csv(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
         sidecar.write_bytes(table.manifest)
         with file.open("w", encoding="utf-8", newline="") as stream:
             for row in (tuple(cells), *zip(*cells.values(), strict=True)):
-                stream.write(",".join(map(_quoted, row)) + "\n")
+                stream.write(_delimiter(out).join(map(_quoted, row)) + "\n")
     return out
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if path.suffix.lower() == TAB else ","
 
 
 def _quoted(cell: str) -> str:

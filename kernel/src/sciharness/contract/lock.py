@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from attrs import asdict, field, frozen
 
@@ -32,7 +33,7 @@ _SHAPE = Record(
         "pins": Field(MapOf(Text("a pin")), "Pins by capability or part.", required=True),
     }
 )
-_UPDATE = "If the change is meant, run `harness lock --update`."
+_UPDATE = "If the change is meant, run `harness lock {contract} --update`."
 
 
 @frozen
@@ -47,9 +48,13 @@ class Lock:
     inputs: Mapping[str, str] = field(factory=dict)
     pins: Mapping[str, str] = field(factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:  # Any: JSON values
+        """Return the lock as JSON values."""
+        return {"schema": SCHEMA, **asdict(self)}
+
     def to_text(self) -> str:
         """Return the lock as its file holds it."""
-        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=2, sort_keys=True) + "\n"
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
 
 def lock_path(contract: Path) -> Path:
@@ -77,14 +82,16 @@ def read_lock(path: Path) -> Lock | None:
         raise ContractError(
             "this is no lock file",
             where=str(path),
-            hint="Remove it, or write it anew with `harness lock --update`.",
+            hint="Remove it, or write it anew with `harness lock CONTRACT --update`.",
             problems=findings.problems,
         )
     return Lock(values["contract"], values["inputs"], values["pins"])
 
 
-def write_lock(path: Path, lock: Lock) -> None:
+def write_lock(path: Path, lock: Lock, contract: str = "CONTRACT") -> None:
     """Write a lock where none is; an equal one may be there already.
+
+    ``contract`` names the contract in what a refusal says to do.
 
     Raises:
         IntegrityError: another lock is there and says something else.
@@ -94,9 +101,9 @@ def write_lock(path: Path, lock: Lock) -> None:
         try:
             os.link(staged, path)
         except FileExistsError:
-            check_lock(path, lock)
+            check_lock(path, lock, contract)
         except OSError:  # a file system without links
-            check_lock(path, lock)
+            check_lock(path, lock, contract)
             os.replace(staged, path)
 
 
@@ -110,7 +117,7 @@ def update_lock(path: Path, lock: Lock) -> None:
         os.replace(staged, path)
 
 
-def check_lock(path: Path, current: Lock) -> None:
+def check_lock(path: Path, current: Lock, contract: str = "CONTRACT") -> None:
     """Compare the lock at ``path``, if there is one, with what is at hand now.
 
     Raises:
@@ -118,24 +125,27 @@ def check_lock(path: Path, current: Lock) -> None:
         ContractError: the file is no lock.
     """
     locked = read_lock(path)
-    changes = drift(locked, current, str(path)) if locked is not None else ()
+    changes = drift(locked, current, str(path), contract) if locked is not None else ()
     if changes:
         named = ", ".join(problem.path for problem in changes)
         raise IntegrityError(
             f"no longer what was locked: {named}",
             where=str(path),
-            hint=_UPDATE,
+            hint=_UPDATE.format(contract=contract),
             problems=changes,
         )
 
 
-def drift(locked: Lock, current: Lock, where: str = "contract.lock") -> tuple[Problem, ...]:
+def drift(
+    locked: Lock, current: Lock, where: str = "contract.lock", contract: str = "CONTRACT"
+) -> tuple[Problem, ...]:
     """Return one problem for each pin or digest that differs from the lock."""
     pairs = [("contract", locked.contract, current.contract, _CONTRACT_FOLLOWS)]
     pairs += _pairs("inputs", locked.inputs, current.inputs, _INPUT_FOLLOWS)
     pairs += _pairs("pins", locked.pins, current.pins, _PIN_FOLLOWS)
+    update = _UPDATE.format(contract=contract)
     return tuple(
-        Problem("integrity", where, None, None, path, found, expected, f"{follows} {_UPDATE}")
+        Problem("integrity", where, None, None, path, found, expected, f"{follows} {update}")
         for path, expected, found, follows in pairs
         if expected != found
     )

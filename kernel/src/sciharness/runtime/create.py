@@ -45,7 +45,7 @@ def create_run(home: Home, path: Path, *, tell: Tell = lambda line: None) -> str
         tell(f"warning: {warning}")
     review.check()
     lock = review.lock()
-    check_lock(lock_path(path), lock)
+    check_lock(lock_path(path), lock, str(path))
     contract = review.reading.contract
     assert contract is not None and review.preflight is not None
     scratch = Path(tempfile.mkdtemp(prefix="stage-", dir=home.temporary))
@@ -57,7 +57,7 @@ def create_run(home: Home, path: Path, *, tell: Tell = lambda line: None) -> str
         ]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    write_lock(lock_path(path), lock)
+    write_lock(lock_path(path), lock, str(path))
     return _record(home, path, review, contract, staged)
 
 
