@@ -173,7 +173,7 @@ def forge() -> Callable[..., Path]:
             for source in known.sources
         )
         view = {"contract_digest": known.contract_sha256, "metrics": []}
-        maker = publishing._Statements(plugin_id, version, sources, view)
+        maker = publishing.Statements(plugin_id, version, sources, view)
         bare = generated.payload(plugin_id, version, files, card)
         plan = generated.predictor_wheel(plugin_id, version, files, b"", card)
         digest = publishing._digest(plan, bare)

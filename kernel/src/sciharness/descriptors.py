@@ -10,8 +10,9 @@ from attrs import field, frozen
 from sciharness.plugin import InputSpec, OutputSpec
 
 LEASED_KINDS = ("capability", "evaluator")
-# An installed predictor is leased too; no plugin may register one.
+# Installed predictors and solver adapters are leased too; no plugin may register one.
 PREDICTOR_KIND = "predictor"
+SOLVER_KIND = "solver"
 ROLE_KINDS = ("reasoner", "executor", "reviewer", "publisher")
 
 
@@ -48,7 +49,7 @@ class Operation:
     @property
     def leased(self) -> bool:
         """Whether a contract names it among its capabilities."""
-        return self.kind in (*LEASED_KINDS, PREDICTOR_KIND)
+        return self.kind in (*LEASED_KINDS, PREDICTOR_KIND, SOLVER_KIND)
 
     @property
     def name(self) -> str:

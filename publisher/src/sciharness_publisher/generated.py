@@ -95,6 +95,52 @@ def _plan(plugin_id: str, version: str, files: Mapping[str, bytes], card: Json) 
     )
 
 
+def adapter_wheel(
+    plugin_id: str, version: str, files: Mapping[str, bytes], inside: bytes, record: Json
+) -> WheelPlan:
+    """Return the plan of the wheel that holds a solver and its adapter.
+
+    ``files`` are bundle, adapter and record of the smoke test by name,
+    ``record`` is that record, ``inside`` the statement that the package carries.
+    """
+    package, command = import_name(plugin_id), canonicalize_name(plugin_id)
+    made = adapter_payload(plugin_id, version, files, record)
+    return WheelPlan(
+        name=command,
+        version=version,
+        summary=f"Solver {record['solver_executable']} behind an adapter, packed by sciharness",
+        files={**made, f"{package}/attestation.json": inside},
+        entry_points={
+            "console_scripts": {command: f"{package}:main"},
+            "sciharness.plugins": {plugin_id: package},
+        },
+    )
+
+
+def adapter_payload(
+    plugin_id: str, version: str, files: Mapping[str, bytes], record: Json
+) -> dict[str, bytes]:
+    """Return the files of the import package of an adapter but for its statement, by path."""
+    package = import_name(plugin_id)
+    said: Json = {
+        "schema": "generated-plugin-v1",
+        "id": plugin_id,
+        "version": version,
+        "origin": "generated",
+        "operation": "solve",
+        "protocol": record["interface"],
+        "executable": record["solver_executable"],
+        "table": record.get("table"),
+        "statements": record.get("statements", []),
+    }
+    made = {
+        "__init__.py": _SOLVER.encode(),
+        "__main__.py": _MAIN.encode(),
+        "plugin.json": (json.dumps(said, indent=2, sort_keys=True) + "\n").encode(),
+    }
+    return {f"{package}/{name}": data for name, data in {**files, **made}.items()}
+
+
 _MODULE = '''\
 """A published predictor: `predict` for tables in memory, a command for CSV files."""
 
@@ -173,4 +219,53 @@ import sys
 from . import main
 
 sys.exit(main())
+'''
+
+_SOLVER = '''\
+"""A solver behind its adapter: `solve` for files, a command that does the same.
+
+It runs with the rights of whoever calls it. Digests and attestation state from which three
+artifacts it came; nobody has looked into the binary.
+"""
+
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def solve(source, output, **options):
+    """Solve the file `source` into the file `output` and return the process that did it."""
+    said = json.loads((HERE / "plugin.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "solver")
+        unpack(HERE / "solver.tar", root)
+        command = [sys.executable, str(HERE / "adapter.py"), "--solver-root", str(root)]
+        command += ["--solver-executable", said["executable"]]
+        return subprocess.run([*command, "--input", source, "--output", output], **options)
+
+
+def unpack(archive, root):
+    """Write the plain files of an archive below the new folder `root`; nothing else is."""
+    with tarfile.open(archive, "r:") as members:
+        for member in members:
+            parts = Path(member.name).parts
+            if not member.isreg() or member.name.startswith("/") or ".." in parts:
+                raise ValueError(f"{member.name!r} is no plain file of a folder")
+            target = root.joinpath(*parts)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open(target, "xb") as sink:
+                sink.write(members.extractfile(member).read())
+
+
+def main():
+    """Solve INPUT into OUTPUT."""
+    if len(sys.argv) != 3 or sys.argv[1] in ("-h", "--help"):
+        print(f"usage: {Path(sys.argv[0]).name} INPUT OUTPUT")
+        return 0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2
+    return solve(sys.argv[1], sys.argv[2]).returncode
 '''

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from packaging.version import InvalidVersion, Version
 
@@ -48,13 +48,30 @@ def publish(plugin_id: str, version: str, context: Context) -> Outcome:
     files = {names[name]: part.path.read_bytes() for name, part in parts.items()}
     card = json.loads(files["model_card.json"])
     run = json.loads(context.inputs["run"].path.read_text("utf-8"))
-    number = _checked(plugin_id, version, files["model.json"])
-    sources = [_source(part) for part in (*parts.values(), context.inputs["evaluation"])]
-    said = _Statements(plugin_id, number, tuple(sources), run)
+    number = checked_identity(plugin_id, version, files["model.json"])
+    sources = [source_of(part) for part in (*parts.values(), context.inputs["evaluation"])]
+    said = Statements(plugin_id, number, tuple(sources), run)
     bare = payload(plugin_id, number, files, card)
-    plan = predictor_wheel(plugin_id, number, files, b"", card)
-    inside = said.of(PAYLOAD, _digest(plan, bare), _digest(plan, bare), bare)
-    whole = predictor_wheel(plugin_id, number, files, inside.to_bytes(), card)
+    name = write_package(
+        context, said, bare, lambda inside: predictor_wheel(plugin_id, number, files, inside, card)
+    )
+    return Outcome(notes=(f"{plugin_id} {number}: {name}",))
+
+
+def write_package(
+    context: Context,
+    said: Statements,
+    bare: Mapping[str, bytes],
+    plan: Callable[[bytes], WheelPlan],
+) -> str:
+    """Write a wheel and its attestation as artifacts; return the wheel's file name.
+
+    ``bare`` are the package's files but for the statement inside, ``plan``
+    gives the wheel with that statement's bytes.
+    """
+    empty = plan(b"")
+    inside = said.of(PAYLOAD, _digest(empty, bare), _digest(empty, bare), bare)
+    whole = plan(inside.to_bytes())
     wheel = build_wheel(whole)
     beside = said.of(
         whole.file_name,
@@ -65,10 +82,15 @@ def publish(plugin_id: str, version: str, context: Context) -> Outcome:
     context.output(whole.file_name, "generated_plugin").write_bytes(wheel)
     name = f"{whole.file_name}.attestation.json"
     context.output(name, "attestation").write_bytes(beside.to_bytes())
-    return Outcome(notes=(f"{plugin_id} {number}: {whole.file_name}",))
+    return whole.file_name
 
 
-def _checked(plugin_id: str, version: str, model: bytes) -> str:
+def checked_identity(plugin_id: str, version: str, model: bytes) -> str:
+    """Return the version of a package, by default one that follows from the bytes ``model``.
+
+    Raises:
+        DeliveryError: ID or version cannot be those of a package.
+    """
     if not is_plugin_id(plugin_id):
         raise DeliveryError(
             f"{plugin_id!r} is no plugin ID",
@@ -83,7 +105,8 @@ def _checked(plugin_id: str, version: str, model: bytes) -> str:
         ) from fault
 
 
-def _source(part: Input) -> Source:
+def source_of(part: Input) -> Source:
+    """Return an artifact that was given to a publisher as a source of its package."""
     ids = part.meta.get("artifacts", [])
     return Source(
         id=str(ids[0]) if ids else "none",
@@ -93,13 +116,20 @@ def _source(part: Input) -> Source:
     )
 
 
-class _Statements:
+class Statements:
     """What both statements of a package have in common."""
 
     def __init__(
-        self, plugin_id: str, version: str, sources: tuple[Source, ...], run: Json
+        self,
+        plugin_id: str,
+        version: str,
+        sources: tuple[Source, ...],
+        run: Json,
+        operation: str = OPERATION,
+        protocol: str = PROTOCOL,
     ) -> None:
         self._plugin_id, self._version, self._sources = plugin_id, version, sources
+        self._operation, self._protocol = operation, protocol
         self._contract = str(run["contract_digest"])
         self._metrics = {
             item["name"]: float(item["value"])
@@ -116,8 +146,8 @@ class _Statements:
             subject_sha256=sha256,
             plugin_id=self._plugin_id,
             version=self._version,
-            operation=OPERATION,
-            protocol=PROTOCOL,
+            operation=self._operation,
+            protocol=self._protocol,
             implementation_digest=implementation,
             files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
             sources=self._sources,

@@ -49,6 +49,42 @@ def predict(
         click.echo(str(out))
 
 
+@click.command(epilog="Example: harness solve example.solver cases.csv -o solved.csv")
+@click.argument("solver", metavar="ID|WHEEL")
+@click.argument("given", type=click.Path(path_type=Path), metavar="INPUT")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, help="The file to write."
+)
+@click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
+@click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1)
+@as_json
+@click.pass_context
+def solve(
+    ctx: click.Context,
+    solver: str,
+    given: Path,
+    out: Path,
+    force: bool,
+    workers: int,
+    json_output: bool,
+) -> None:
+    """Solve a file by a solver that was published behind an adapter.
+
+    The solver runs in a workspace of its own, confined as this machine can; it
+    is a native program that nobody has reviewed. A table has one case per row.
+    """
+    from sciharness.generated.adapters import solve as solve_file
+
+    with opened(ctx) as home:
+        done = solve_file(home, solver, given, out, threads=workers, replace=force)
+    for note in done.notes:
+        say(note)
+    if json_output:
+        print_json({"solver": solver, "output": str(out.resolve()), "notes": list(done.notes)})
+    else:
+        click.echo(str(out))
+
+
 @click.command(epilog="Example: harness plugin install export/artifacts/predictor_plugin/x.whl")
 @click.argument("wheel", type=click.Path(path_type=Path))
 @click.option("--attestation", type=click.Path(path_type=Path), help="Default: beside the wheel.")
@@ -82,6 +118,8 @@ def install(
     performed = str(done.review["independent_binary_review_performed"]).lower()
     policy = done.review["policy"]
     say(f"independent_binary_review_performed: {performed} ({policy}); digests are no verdict")
+    for statement in done.statements:
+        say(statement)
 
 
 @click.command(epilog="Example: harness plugin remove example.pendulum --yes")

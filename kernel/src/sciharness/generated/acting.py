@@ -1,4 +1,4 @@
-"""A generated predictor as a step of a run: the verified bytes in a child process of their own."""
+"""A generated plugin as a step of a run: the verified bytes in a child process of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sciharness.errors import DataError
+from sciharness.generated.adapters import (
+    OUTPUT,
+    SOLVE_SECONDS,
+    adapter_files,
+    card_of_adapter,
+    solve_in,
+)
 from sciharness.generated.packages import card_of, predictor_files
 from sciharness.generated.predicting import lay_out, refusals, strict_rows
 from sciharness.runtime.inference import INFERENCE_SECONDS
@@ -55,6 +62,38 @@ def predict_job(job: Job, cancelled: Callable[[], bool]) -> JobResult:
         usage={},
         seconds=time.monotonic() - began,
         cpu_seconds=made.cpu_seconds,
+    )
+
+
+def solve_job(job: Job, cancelled: Callable[[], bool]) -> JobResult:
+    """Solve the input ``data`` by an installed adapter and return ``solved.csv``.
+
+    Raises:
+        ActionFailed: the adapter ended with an error.
+    """
+    began = time.monotonic()
+    if job.package is None:
+        raise DataError("an adapter without its package", where=str(job.pin))
+    package = job.package.package
+    files = adapter_files(package.files, str(package.entry_point))
+    made, done = solve_in(
+        files,
+        job.inputs["data"].path,
+        _fresh(job.workspace / "solve"),
+        threads=job.workers,
+        seconds=SOLVE_SECONDS if job.wall_limit is None else job.wall_limit,
+        cancelled=cancelled,
+    )
+    target = _fresh(job.workspace / "outputs") / OUTPUT
+    os.replace(made, target)
+    table = bool(card_of_adapter(files).get("table"))
+    return JobResult(
+        metrics={},
+        artifacts=(Produced(OUTPUT, "DATASET" if table else "OTHER", target),),
+        notes=(),
+        usage={},
+        seconds=time.monotonic() - began,
+        cpu_seconds=done.cpu_seconds,
     )
 
 

@@ -12,8 +12,10 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.adapters import STATEMENTS
 from sciharness.errors import IntegrityError, UsageError
 from sciharness.failpoints import reach
+from sciharness.generated.adapters import check_package, is_adapter
 from sciharness.generated.installed import (
     BESIDE,
     TABLES,
@@ -41,6 +43,7 @@ class Installation:
     attestation: str
     already: bool
     review: Mapping[str, Any]  # Any: JSON values
+    statements: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:  # Any: JSON values
         """Return the installation as ``--json`` prints it."""
@@ -52,6 +55,7 @@ class Installation:
             "already_installed": self.already,
             "origin": "generated",
             "review": dict(self.review),
+            "statements": list(self.statements),
         }
 
 
@@ -75,14 +79,19 @@ def install(
     """
     found = read_generated(wheel, attestation)
     said = found.statement
-    card_of(found.predictor(), found.file_name)
+    adapter = is_adapter(found.wheel.files, found.package)
+    if not adapter:
+        card_of(found.predictor(), found.file_name)
     _check_free(found)
     home.ensure_tables(TABLES, catalog.create_tables)
     if not lift_revocation:
         _check_standing(home.connection(), said.plugin_id)
     reviews = ask_reviewers(home, found.wheel.files, _facts(found))
     reviews.check()
-    smoke_prediction(home, found.predictor())
+    if adapter:
+        check_package(home, found)
+    else:
+        smoke_prediction(home, found.predictor())
     place = place_of(home, said.plugin_id, said.version)
     already = place.exists()
     if not dry_run:
@@ -94,6 +103,7 @@ def install(
         attestation=said.sha256,
         already=already,
         review=reviews.to_dict(),
+        statements=STATEMENTS if adapter else (),
     )
 
 

@@ -7,8 +7,11 @@ from typing import Any
 
 from attrs import frozen
 
-from sciharness.descriptors import PREDICTOR_KIND, Operation
+from sciharness.descriptors import PREDICTOR_KIND, SOLVER_KIND, Operation
 from sciharness.errors import DataError, HarnessError, UsageError
+from sciharness.generated.adapters import OPERATION as SOLVE
+from sciharness.generated.adapters import OUTPUT as SOLVED
+from sciharness.generated.adapters import adapter_files, card_of_adapter, is_adapter
 from sciharness.generated.installed import installed_versions, load
 from sciharness.generated.packages import card_of, predictor_files
 from sciharness.plugin import InputSpec, OutputSpec
@@ -18,6 +21,7 @@ from sciharness.tables import check_table
 from sciharness.workers.load_set import LoadSet
 from sciharness_catalog.errors import DigestDiffersError, NotInstalledError
 from sciharness_catalog.pins import Pin
+from sciharness_catalog.verify import VerifiedPackage
 
 OPERATION = "predict"
 
@@ -42,7 +46,6 @@ def _status(home: Home, plugin_id: str, place: Path) -> PluginStatus:
             trusted_metrics=False,
             reason=str(fault),
         )
-    card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
     return PluginStatus(
         id=plugin_id,
         version=package.version,
@@ -51,11 +54,14 @@ def _status(home: Home, plugin_id: str, place: Path) -> PluginStatus:
         state="admitted",
         digest=package.digest,
         trusted_metrics=False,
-        operations=(_operation(plugin_id, card),),
+        operations=(_operation(plugin_id, package),),
     )
 
 
-def _operation(plugin_id: str, card: dict[str, Any]) -> Operation:  # Any: JSON values
+def _operation(plugin_id: str, package: VerifiedPackage) -> Operation:
+    if is_adapter(package.files, str(package.entry_point)):
+        return _solving(plugin_id, package)
+    card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
     return Operation(
         plugin_id=plugin_id,
         operation=OPERATION,
@@ -68,6 +74,20 @@ def _operation(plugin_id: str, card: dict[str, Any]) -> Operation:  # Any: JSON 
     )
 
 
+def _solving(plugin_id: str, package: VerifiedPackage) -> Operation:
+    files = adapter_files(package.files, str(package.entry_point))
+    return Operation(
+        plugin_id=plugin_id,
+        operation=SOLVE,
+        kind=SOLVER_KIND,
+        summary=f"Solve by {card_of_adapter(files)['executable']}, behind an adapter.",
+        group="domain experiments",
+        request_schema={"type": "object", "properties": {}},
+        inputs=(InputSpec("data"),),
+        outputs=(OutputSpec(SOLVED, "OTHER"),),
+    )
+
+
 def lease_generated(home: Home, plugin_id: str, operation: str, pin: Pin | None) -> Leasable:
     """Return the operation of an installed generated plugin, of exactly ``pin`` if one is given.
 
@@ -75,12 +95,6 @@ def lease_generated(home: Home, plugin_id: str, operation: str, pin: Pin | None)
         NotInstalledError: it has no such operation.
         UsageError, IntegrityError: the version is not installed, or no longer what was admitted.
     """
-    if operation != OPERATION:
-        raise NotInstalledError(
-            f"offers no operation {operation!r}",
-            where=plugin_id,
-            hint=f"It offers {plugin_id}.{OPERATION}.",
-        )
     try:
         package = load(home, plugin_id, pin.version if pin is not None else None)
     except UsageError as fault:
@@ -91,10 +105,16 @@ def lease_generated(home: Home, plugin_id: str, operation: str, pin: Pin | None)
             where=f"{plugin_id} {package.version}",
             hint="Install the package that the run was made with.",
         )
-    card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
+    offered = _operation(plugin_id, package)
+    if operation != offered.operation:
+        raise NotInstalledError(
+            f"offers no operation {operation!r}",
+            where=plugin_id,
+            hint=f"It offers {plugin_id}.{offered.operation}.",
+        )
     return Leasable(
-        operation=_operation(plugin_id, card),
-        pin=Pin(plugin_id, package.version, OPERATION, package.digest),
+        operation=offered,
+        pin=Pin(plugin_id, package.version, offered.operation, package.digest),
         origin="generated",
         trusted_metrics=frozenset(),
         trusted_labels=False,
@@ -137,6 +157,8 @@ def matches(home: Home, table: Path) -> list[Match]:
         try:
             package = load(home, plugin_id, places[-1].name)
         except HarnessError:
+            continue
+        if is_adapter(package.files, str(package.entry_point)):
             continue
         card = card_of(predictor_files(package.files, str(package.entry_point)), plugin_id)
         columns = tuple(column["name"] for column in card["columns"])

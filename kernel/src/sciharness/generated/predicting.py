@@ -46,7 +46,7 @@ def predict(
         UsageError, DataError, IntegrityError: the source or the table is refused.
         ActionFailed: the predictor refused a row or ended badly.
     """
-    _check_out(out, replace)
+    check_out(out, replace)
     files = predictor_of(home, source)
     card = card_of(files, source)
     if not table.is_file():
@@ -58,7 +58,7 @@ def predict(
             output = run_predictor(predictor, rows, folder, threads=threads)
         notes += _routes(output.path) if SOLVER_ARCHIVE in files else []
         notes += outside_note(output.path)
-        _deliver(output.path, out, replace)
+        deliver(output.path, out, replace)
     return Prediction(source, out, tuple(notes))
 
 
@@ -201,7 +201,8 @@ def _middle(column: Mapping[str, Any]) -> str:  # Any: JSON values
     return repr((float(low) + float(high)) / 2.0)
 
 
-def _check_out(out: Path, replace: bool) -> None:
+def check_out(out: Path, replace: bool) -> None:
+    """Refuse a place for a result that is a folder, or taken unless ``replace`` is set."""
     if out.is_dir():
         raise UsageError("is a folder", where=str(out), hint="Name the CSV file to write.")
     if os.path.lexists(out) and not replace:
@@ -213,7 +214,7 @@ def _exists(out: Path) -> UsageError:
     return UsageError("is there already", where=str(out), hint=hint)
 
 
-def _deliver(output: Path, out: Path, replace: bool) -> None:
+def deliver(output: Path, out: Path, replace: bool) -> None:
     """Move the finished file to its place; it is complete or not there."""
     try:
         handle, partial = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sciharness.contract.artifact_types import PREDICTOR
@@ -31,6 +31,11 @@ def accepted_artifacts(state: RunState) -> list[ArtifactRef]:
     return [item for item in state.artifacts if item.step == step or item.action == index]
 
 
+def accepted_sources(state: RunState) -> list[ArtifactRef]:
+    """Return the artifacts that a package of the frozen predictor has to come from."""
+    return [item for item in accepted_artifacts(state) if item.type in _SOURCES]
+
+
 def evaluated_metrics(home: Home, state: RunState) -> dict[str, float]:
     """Return the metrics as the accepted evaluation itself tells them."""
     store, told = ArtifactStore(home), dict[str, float]()
@@ -43,11 +48,18 @@ def evaluated_metrics(home: Home, state: RunState) -> dict[str, float]:
 
 
 def compare(
-    state: RunState, wheel: Path, statement: Attestation, evaluated: Mapping[str, float]
+    state: RunState,
+    wheel: Path,
+    statement: Attestation,
+    evaluated: Mapping[str, float],
+    sources: Sequence[ArtifactRef],
+    protocol: str = PREDICTOR_PROTOCOL,
 ) -> None:
     """Compare a package with the record of its run, item by item.
 
-    ``evaluated`` are the metrics that stand in the accepted evaluation.
+    ``evaluated`` are the metrics that stand in the accepted evaluation,
+    ``sources`` the artifacts that the package has to name as its own; one that
+    does not predict may name no other.
 
     Raises:
         IntegrityError: naming every item that differs.
@@ -59,16 +71,21 @@ def compare(
         "implementation digest": statement.implementation_digest,
         "contract": statement.contract_sha256,
         "metrics": dict(statement.metrics),
+        "protocol": statement.protocol,
     }
     held: dict[str, object] = {
         "subject": (wheel.name, digest),
         "implementation digest": content.digest,
         "contract": state.contract_digest,
         "metrics": {one.name: one.value for one in state.metrics if one.source == "trusted"},
+        "protocol": protocol,
     }
+    if protocol != PREDICTOR_PROTOCOL:
+        held["sources"] = sorted(one.id for one in sources)
+        expected["sources"] = sorted(one.id for one in statement.sources)
     held.update({f"file {name}": _sha256(data) for name, data in content.members.items()})
     expected.update({f"file {name}": value for name, value in statement.files.items()})
-    for pairs in (_sources(state, content, statement), _values(state, evaluated)):
+    for pairs in (_sources(state, content, statement, sources), _values(state, evaluated)):
         held.update({name: one for name, (one, _) in pairs.items()})
         expected.update({name: other for name, (_, other) in pairs.items()})
     differing = [key for key in sorted({*held, *expected}) if held.get(key) != expected.get(key)]
@@ -80,7 +97,9 @@ def compare(
         )
 
 
-def _sources(state: RunState, content: Wheel, statement: Attestation) -> _Pairs:
+def _sources(
+    state: RunState, content: Wheel, statement: Attestation, sources: Sequence[ArtifactRef]
+) -> _Pairs:
     """Return for each source what the run holds and what the statement says of it."""
     known = {item.id: item.sha256 for item in state.artifacts}
     package = statement.plugin_id.replace(".", "_")
@@ -92,9 +111,8 @@ def _sources(state: RunState, content: Wheel, statement: Attestation) -> _Pairs:
         if part is not None:
             pairs[f"part {source.name}"] = (_sha256(part), source.sha256)
     named = {source.id for source in statement.sources}
-    for item in accepted_artifacts(state):
-        if item.type in _SOURCES and statement.protocol == PREDICTOR_PROTOCOL:
-            pairs[f"accepted {item.name}"] = (item.id in named, True)
+    for item in sources:
+        pairs[f"accepted {item.name}"] = (item.id in named, True)
     return pairs
 
 

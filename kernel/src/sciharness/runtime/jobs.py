@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sciharness.descriptors import PREDICTOR_KIND
+from sciharness.descriptors import PREDICTOR_KIND, SOLVER_KIND
 from sciharness.workers.pool import Job, JobResult, Workers
 
 
@@ -25,4 +25,8 @@ def run_job(
         from sciharness.generated.acting import predict_job  # most runs have no predictor
 
         return predict_job(job, cancelled)
+    if job.operation.kind == SOLVER_KIND:
+        from sciharness.generated.acting import solve_job  # as above
+
+        return solve_job(job, cancelled)
     return pool.run(job, on_event, cancelled)

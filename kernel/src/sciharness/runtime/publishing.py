@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from sciharness.adapters import INTERFACE
 from sciharness.contract.fields import DELIVERABLES
 from sciharness.contract.records import Publication
 from sciharness.errors import DeliveryError, IntegrityError
@@ -17,7 +18,13 @@ from sciharness.plugin import Input
 from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults
 from sciharness.reviewing import Reviews, ask_reviewers
-from sciharness.runtime.comparing import accepted_artifacts, compare, evaluated_metrics
+from sciharness.runtime.adapter_sources import DELIVERABLE, adapter_sources
+from sciharness.runtime.comparing import (
+    accepted_artifacts,
+    accepted_sources,
+    compare,
+    evaluated_metrics,
+)
 from sciharness.runtime.documents import Documents, accepted_documents
 from sciharness.runtime.records import ArtifactRef, to_plain
 from sciharness.runtime.session import NewEvent
@@ -165,7 +172,11 @@ def _inputs(home: Home, state: RunState, lease: Leasable, scratch: Path) -> dict
     record = scratch / "run.json"
     record.write_text(json.dumps(report_view(state), allow_nan=False), encoding="utf-8")
     inputs = {"run": Input("run", record, "run")}
-    accepted = accepted_artifacts(state)
+    accepted = (
+        adapter_sources(home, state)
+        if DELIVERABLE in lease.operation.delivers
+        else accepted_artifacts(state)
+    )
     for spec in lease.operation.inputs:
         if spec.name == "run":
             continue
@@ -195,7 +206,12 @@ def _accepted(
             "the publisher has to write one wheel and one attestation", where=deliverable
         )
     statement = Attestation.parse(made[ATTESTATION].path.read_bytes(), where=deliverable)
-    compare(state, made[WHEEL].path, statement, evaluated_metrics(home, state))
+    if deliverable == DELIVERABLE:
+        sources = adapter_sources(home, state)
+        compare(state, made[WHEEL].path, statement, {}, sources, INTERFACE)
+    else:
+        evaluated = evaluated_metrics(home, state)
+        compare(state, made[WHEEL].path, statement, evaluated, accepted_sources(state))
     facts = {
         "stage": "publish",
         "id": statement.plugin_id,
