@@ -52,18 +52,19 @@ def compare(
     wheel: Path,
     statement: Attestation,
     evaluated: Mapping[str, float],
-    sources: Sequence[ArtifactRef],
+    sources: Sequence[ArtifactRef] | None = None,
     protocol: str = PREDICTOR_PROTOCOL,
 ) -> None:
     """Compare a package with the record of its run, item by item.
 
     ``evaluated`` are the metrics that stand in the accepted evaluation,
-    ``sources`` the artifacts that the package has to name as its own; one that
-    does not predict may name no other.
+    ``sources`` the artifacts that the package has to name as its own, by default
+    those of the frozen predictor; one that does not predict may name no other.
 
     Raises:
         IntegrityError: naming every item that differs.
     """
+    sources = accepted_sources(state) if sources is None else sources
     content = read_wheel(wheel)
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     expected: dict[str, object] = {

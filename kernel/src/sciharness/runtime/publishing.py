@@ -21,7 +21,6 @@ from sciharness.reviewing import Reviews, ask_reviewers
 from sciharness.runtime.adapter_sources import DELIVERABLE, adapter_sources
 from sciharness.runtime.comparing import (
     accepted_artifacts,
-    accepted_sources,
     compare,
     evaluated_metrics,
 )
@@ -211,7 +210,7 @@ def _accepted(
         compare(state, made[WHEEL].path, statement, {}, sources, INTERFACE)
     else:
         evaluated = evaluated_metrics(home, state)
-        compare(state, made[WHEEL].path, statement, evaluated, accepted_sources(state))
+        compare(state, made[WHEEL].path, statement, evaluated)
     facts = {
         "stage": "publish",
         "id": statement.plugin_id,
