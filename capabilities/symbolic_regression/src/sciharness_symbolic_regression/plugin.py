@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
+from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
 from sciharness_symbolic_regression.request import CandidateRequest, SearchRequest
 
 MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")
@@ -48,9 +49,20 @@ def candidate(request: CandidateRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+def dynamics(request: DynamicsRequest, context: Context) -> Outcome:
+    """Find the law of motion of a variable along time, with sums over neighbours as columns.
+
+    Metrics are those of ``search`` on rates of change; whole stretches of time
+    are kept back to choose a formula by.
+    """
+    from sciharness_symbolic_regression.dynamics.operation import run  # numpy, scipy
+
+    return run(request, context)
+
+
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
-    """Return both operations."""
+    """Return all operations."""
     return (
         Capability(
             operation="search",
@@ -68,6 +80,29 @@ def harness_capabilities() -> Sequence[Capability]:
                 ),
             ),
             outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
+            metrics=METRICS,
+        ),
+        Capability(
+            operation="dynamics",
+            run=dynamics,
+            request=DynamicsRequest,
+            summary="Find the law of motion of a variable of a context.data directory.",
+            group="execution and training",
+            inputs=(
+                InputSpec("data", ("context_data",), summary="a directory with a time axis"),
+                InputSpec(
+                    "guesses",
+                    ("guesses",),
+                    optional=True,
+                    summary="formulas to start from and to score, one a line",
+                ),
+            ),
+            outputs=(
+                OutputSpec("formulas.json", "analysis_result"),
+                OutputSpec("dynamics.json", "analysis_result"),
+                OutputSpec("samples.csv", "DATASET"),
+                *PREDICTOR,
+            ),
             metrics=METRICS,
         ),
         Capability(

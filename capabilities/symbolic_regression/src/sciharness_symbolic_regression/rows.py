@@ -41,7 +41,7 @@ class Visible:
     sigma: NDArray[np.float64] | None
 
 
-def visible(table: TableArrays) -> Visible:
+def visible(table: TableArrays, noise: float = 0.0) -> Visible:
     """Return the rows of a table ready for a search; rows of weight 0 are left out.
 
     Raises:
@@ -63,6 +63,7 @@ def visible(table: TableArrays) -> Visible:
             {symbol: np.ascontiguousarray(features[:, i]) for i, symbol in enumerate(symbols)},
             target,
             weights / weights.mean(),
+            noise,
         ),
         dict(zip(symbols, table.features, strict=True)),
         None if table.group is None else table.group[counts],

@@ -16,12 +16,14 @@ class Sample:
     """Columns by symbol (rows,), target (rows,), and weights (rows,) with mean 1.
 
     All are finite float64. ``weights`` multiply squared errors; they are all 1
-    when neither weights nor measurement errors were given.
+    when neither weights nor measurement errors were given. ``noise`` is an
+    error of the target that is known beforehand, below which formulas are equal.
     """
 
     columns: Mapping[str, Array]
     target: Array
     weights: Array
+    noise: float = 0.0
 
     @property
     def rows(self) -> int:
@@ -42,14 +44,15 @@ class Sample:
 
     @property
     def noise_floor(self) -> float:
-        """Error below which two formulas cannot be told apart in double precision."""
-        return max(1e-9 * self.spread, 8 * float(np.finfo(float).eps * np.abs(self.target).max()))
+        """Error below which two formulas cannot be told apart: rounding, or known noise."""
+        rounding = 8 * float(np.finfo(float).eps * np.abs(self.target).max())
+        return max(1e-9 * self.spread, rounding, self.noise)
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return the given rows; weights are scaled to mean 1 again."""
         weights = self.weights[rows]
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return Sample(columns, self.target[rows], weights / weights.mean())
+        return Sample(columns, self.target[rows], weights / weights.mean(), self.noise)
 
     def nonnegative(self) -> frozenset[str]:
         """Return the symbols of columns without a negative value."""
