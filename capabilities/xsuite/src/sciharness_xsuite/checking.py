@@ -64,7 +64,7 @@ def warnings_of(lattice: Lattice, optics: Optics | None) -> tuple[str, ...]:
         )
     if not lattice.has_rf:
         cavities = sum(lattice.classes.get(kind, 0) for kind in RF)
-        what = f"{cavities} cavities without voltage" if cavities else "no cavity"
+        what = f"no cavity has voltage ({cavities} in the ring)" if cavities else "no cavity"
         said.append(f"{what}: coasting beam, the optics is 4D")
     if optics is not None and optics.fault:
         said.append(f"warning: no stable optics: {optics.fault}. Tracking works all the same.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import define, field
@@ -11,10 +11,11 @@ from attrs import define, field
 from sciharness.errors import DataError
 from sciharness.problems import Problem
 from sciharness_xsuite.lattice.classes import ALLOWED, fields_of
-from sciharness_xsuite.lattice.values import MOST_ANGLE, fault_of
+from sciharness_xsuite.lattice.values import fault_of
 
 MOST_ELEMENTS = 200_000
-MOST_KICKS_IN_ALL = 1_000_000
+MOST_WORK = 10_000_000  # kicks and list items in one turn of one particle: about a second
+_ANGLE_OF_KICK = 3.14159e-3  # xtrack's automatic kick count in bends
 _SHOWN = 20
 
 # Fields that hold no physics.
@@ -34,7 +35,6 @@ class Checked:
     dropped: Counter[str] = field(factory=Counter)
     mapped: Counter[str] = field(factory=Counter)
     problems: list[Problem] = field(factory=list)
-    kicks: int = 0
 
     def notes(self) -> tuple[str, ...]:
         """Return one sentence for each kind of change."""
@@ -61,13 +61,36 @@ def checked_elements(elements: Mapping[str, Any], name: str) -> Checked:  # Any:
         if element is not None:
             made.elements[key] = element
     _check_parents(made)
-    if made.kicks > MOST_KICKS_IN_ALL:
-        made.problems.append(
-            _problem("elements", f"{made.kicks:,} kicks", f"at most {MOST_KICKS_IN_ALL:,} in all")
-        )
     if made.problems:
         raise refusal(name, made.problems)
     return made
+
+
+def check_places(elements: Mapping[str, Element], names: Sequence[str], name: str) -> None:
+    """Refuse a line whose single turn would take minutes: nothing stops a turn half way.
+
+    Raises:
+        DataError: too many places, or too many kicks in all.
+    """
+    if not 0 < len(names) <= MOST_ELEMENTS:
+        raise DataError(
+            f"element_names has {len(names):,} entries, expected 1 to {MOST_ELEMENTS:,}", where=name
+        )
+    work = {key: _work(element) for key, element in elements.items()}
+    whole = sum(work[elements[one].get("parent_name", one)] for one in names)
+    if whole > MOST_WORK:
+        raise DataError(
+            f"one turn of one particle takes {whole:,} kicks and terms, at most {MOST_WORK:,}",
+            where=name,
+            hint="Lower num_multipole_kicks.",
+        )
+
+
+def _work(element: Element) -> int:
+    kicks = int(element.get("num_multipole_kicks", 0) or element.get("num_kicks", 0))
+    if not kicks and element["__class__"] in ("Bend", "RBend", "Magnet"):
+        kicks = int(abs(element.get("angle", 0.0)) / _ANGLE_OF_KICK)
+    return 1 + kicks + sum(len(value) for value in element.values() if isinstance(value, list))
 
 
 def refusal(name: str, problems: list[Problem]) -> DataError:
@@ -101,7 +124,6 @@ def _one(
     if faults:
         return None
     _map_values(made, element, known[kind])
-    made.kicks += int(element.get("num_multipole_kicks", 0))
     return element
 
 
@@ -118,7 +140,7 @@ def _faults(element: Element, known: frozenset[str]) -> list[tuple[str, str]]:
             continue
         if name not in known:
             found.append((name[:100], f"{element['__class__']} has no such field"))
-        elif fault := fault_of(name, value):
+        elif fault := fault_of(name, value, element["__class__"]):
             found.append((name, fault))
     if element.get("radiation_flag", 0) not in (0, 10):  # 10: a slice does as its parent
         found.append(("radiation_flag", "synchrotron radiation is not tracked, set it to 0"))
@@ -182,4 +204,4 @@ def _problem(path: str, found: str, expected: str) -> Problem:
     return Problem("data", path=path, found=found, expected=expected)
 
 
-__all__ = ["MOST_ANGLE", "MOST_ELEMENTS", "Checked", "checked_elements", "refusal"]
+__all__ = ["MOST_ELEMENTS", "MOST_WORK", "Checked", "check_places", "checked_elements", "refusal"]

@@ -46,7 +46,7 @@ _FORMATS = (
         "SixTrack input",
         "sixtrack",
         _lines(
-            r"^(GEOMETRY|GEOM|FREE|SINGLE ELEMENTS|BLOCK DEFINITIONS|STRUCTURE INPUT)\b[^:;=]*$"
+            r"^(GEOMETRY|GEOM|FREE|SINGLE ELEMENTS|BLOCK DEFINITIONS|STRUCTURE INPUT)\b[^:;=\n]*$"
         ),
         (".sixtrack",),
         needed=2,

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from sciharness.errors import DataError
 from sciharness_xsuite.lattice.classes import APERTURES, RF
-from sciharness_xsuite.lattice.elements import Element, checked_elements
+from sciharness_xsuite.lattice.elements import Element, check_places, checked_elements
 from sciharness_xsuite.lattice.formats import refuse_other_format
 from sciharness_xsuite.lattice.layout import layout_of
 from sciharness_xsuite.lattice.particle import Settings, reference_of, settings_of
@@ -35,6 +35,7 @@ def read_lattice(path: Path) -> Lattice:
     refuse_other_format(source)
     layout = layout_of(json_values(source), source.name)
     checked = checked_elements(layout.elements, source.name)
+    check_places(checked.elements, layout.element_names, source.name)
     reference = reference_of(layout.particle, source.name)
     settings, set_notes = settings_of(layout.config, source.name)
     used = _used(checked.elements, layout.element_names)

@@ -39,13 +39,13 @@ def settings_of(config: Any, name: str) -> tuple[Settings, tuple[str, ...]]:  # 
 
     ``config`` is what the file says; without it xtrack's own settings hold.
     Names and values become lines of a program where kernels are compiled, so
-    only four of them are known, with ``true`` or a finite number.
+    there are two sets, for which kernels are there: xtrack's own with the
+    limit of 1 m on |x| and |y|, and none at all.
 
     Raises:
-        DataError: a known setting has another value.
+        DataError: a setting has another value.
     """
-    settings: Settings = dict.fromkeys(_SWITCHES, True)
-    settings[_LIMIT] = 1.0
+    settings: Settings = {**dict.fromkeys(_SWITCHES, True), _LIMIT: 1.0}
     if config is None:
         return settings, ()
     if not isinstance(config, dict):
@@ -55,16 +55,18 @@ def settings_of(config: Any, name: str) -> tuple[Settings, tuple[str, ...]]:  # 
         for key in config
         if key not in settings and config[key] not in (False, None)
     ]
-    if _LIMIT not in config or config[_LIMIT] in (None, False):
-        settings.pop(_LIMIT)
-        notes.append("the file switches the limit on |x| and |y| off")
-    else:
-        settings[_LIMIT] = _positive(config, _LIMIT, f"{name}: config")
     for switch in _SWITCHES:
-        if config.get(switch, False) not in (True, False, 1, 0):
+        if config.get(switch) not in (True, False, None):
             raise DataError(f"{switch} has to be true or false", where=f"{name}: config")
-        if not config.get(switch):
-            notes.append(f"{switch} is taken as true: radiation is not tracked")
+    if config.get(_LIMIT) in (None, False):
+        return {}, (*notes, "the file switches the limit on |x| and |y| off")
+    limit = _positive(config, _LIMIT, f"{name}: config")
+    if limit != settings[_LIMIT]:
+        raise DataError(
+            f"{_LIMIT} is {limit:g}: there are kernels for 1 (metre) and for none",
+            where=f"{name}: config",
+            hint="Set it to 1.0 and put LimitRect elements where the beam is limited.",
+        )
     return settings, tuple(notes)
 
 

@@ -58,12 +58,14 @@ _WHOLE = {
     "rbend_model": (0, 20),
     "side": (0, 1),
 }
-_RANGES = {"angle": MOST_ANGLE, "length": MOST_LENGTH, "length_straight": MOST_LENGTH}
+_RANGES = {"length": MOST_LENGTH, "length_straight": MOST_LENGTH, "weight": 1.0 + 1e-6}
 _MULTIPOLES = ("knl", "ksl", "knl_rel", "ksl_rel", "pn", "ps", "phase_n", "phase_s")
 
 
-def fault_of(field: str, value: Any) -> str:  # Any: a JSON value
-    """Return what is wrong with a value of an element's field, or an empty text."""
+def fault_of(field: str, value: Any, kind: str = "") -> str:  # Any: a JSON value
+    """Return what is wrong with a value of a field of a class, or an empty text."""
+    if field == "angle" and not kind.endswith("Rotation"):  # rotations are in degrees
+        return _number_fault(value, MOST_ANGLE)
     if isinstance(value, str):
         return _text_fault(field, value)
     if isinstance(value, list):

@@ -11,6 +11,8 @@ from sciharness_xsuite.lattice.record import Reference
 from sciharness_xsuite.tracking.record import Floats, Integers
 from sciharness_xsuite.tracking.state import FLOATS, INTEGERS, State
 
+_LIGHT_M_PER_S = 299_792_458.0
+
 
 @define
 class Engine:
@@ -39,12 +41,14 @@ class Engine:
         """Track the particles at ``places`` for ``turns`` turns and write them back."""
         record = self._record(len(places))
         self._load(record, state, places)
-        left = turns
-        while left > 0:
-            now = min(left, self.step) if self.step else left
+        turn, beta0 = (state.field(name)[places[0]].item() for name in ("at_turn", "beta0"))
+        made = 0
+        while made < turns:
+            now = min(turns - made, self.step or turns)
+            self._set_clock(record, turn + made, beta0)
             if not self._go(record, now):
                 break
-            left -= now
+            made += now
         self._store(record, state, places)
 
     def _go(self, record: Any, turns: int) -> bool:
@@ -78,16 +82,14 @@ class Engine:
             self._write(record, name, state.field(name)[places])
         for name in ("particle_id", "parent_particle_id"):
             self._write(record, name, np.arange(count, dtype=np.int64))
-        turn = int(state.field("at_turn")[places[0]])
-        # The clock is a function of the turn alone, whatever came before in this record.
-        step = self._turn_seconds(float(state.field("beta0")[places[0]]))
-        record._xobject.time_s = turn * step
-        record._xobject.reference_turns = float(turn)
         if not self.on_device:
             record._num_active_particles, record._num_lost_particles = count, 0
 
-    def _turn_seconds(self, beta0: float) -> float:
-        return float(self.line.get_length()) / (beta0 * 299792458.0)
+    def _set_clock(self, record: Any, turn: int, beta0: float) -> None:
+        """The clock is a function of the turn alone, whatever the record was used for before."""
+        seconds = float(self.line.get_length()) / (beta0 * _LIGHT_M_PER_S)
+        record._xobject.time_s = turn * seconds
+        record._xobject.reference_turns = float(turn)
 
     def _store(self, record: Any, state: State, places: Integers) -> None:
         rows = places[self._read(record, "particle_id")]  # lost ones have moved to the end

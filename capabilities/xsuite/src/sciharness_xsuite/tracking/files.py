@@ -54,8 +54,9 @@ def read_particles(path: Path) -> Floats:
 def _context_data(path: Path) -> Mapping[str, Any]:  # Any: arrays of any kind
     from sciharness.contextdata import load_context_data
 
-    found: Mapping[str, Any] = load_context_data(path)["data"]
-    return found
+    loaded = load_context_data(path)
+    axes = {axis for axes in loaded["variable_axes"].values() for axis in axes}
+    return {name: values for name, values in loaded["data"].items() if name not in axes}
 
 
 def _from_array(path: Path) -> Floats:

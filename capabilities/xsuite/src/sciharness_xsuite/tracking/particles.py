@@ -64,7 +64,7 @@ def points(lists: Mapping[Coordinate, float | tuple[float, ...]]) -> Floats:
     for name, column in columns.items():
         if len(column) not in (1, count):
             raise RequestError(
-                f"points.{name} has {len(column)} values where another has {count}",
+                f"points.{name} has {len(column)} values, another coordinate {count}",
                 where="request",
                 hint="Lists have to be equally long; one number holds for all particles.",
             )

@@ -192,8 +192,8 @@ def criterion(lattice: Lattice, turns: int) -> str:
     """Return in words what counts as survived in this ring."""
     limit = lattice.global_limit_m
     bound = f"|x| and |y| <= {limit:g} m wherever drifts check it" if limit else "no global limit"
-    walls = "apertures of the lattice" if lattice.has_aperture else "no aperture in the lattice"
+    walls = "its apertures" if lattice.has_aperture else "no apertures (it has none)"
     return (
         f"survived: alive (state 1) with finite coordinates after {turns} turns from the start "
-        f"of the ring (element 0); lost by: {walls}, {bound}"
+        f"of the ring (element 0); the ring's limits are {walls}, {bound}"
     )
