@@ -269,7 +269,7 @@ def card() -> dict[str, Any]:
     }
 
 
-KINDS = {"scan.part.json": "report_part"}
+KINDS = {"scan.part.json": "report_part", "fit.model_selection.json": "analysis_result"}
 ARTIFACTS = {
     "fit.formulas.json": ("analysis_result", formulas),
     "fit.model_card.json": ("model_card", card),
@@ -299,6 +299,7 @@ class Given:
     artifacts: dict[str, Any]
     rows: Any
     columns: tuple[str, ...] = COLUMNS
+    classes: tuple[str, ...] = ()
     units: dict[str, str] = field(
         factory=lambda: {"length": "m", "amplitude": "rad", "period": "s"}
     )
@@ -341,8 +342,17 @@ def _table(folder: Path, given: Given) -> Input:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*given.columns, "period"])
-        writer.writerows(given.rows.T.tolist())
-    table = Table(target="period", features=given.columns, units=given.units)
+        rows = given.rows.T.tolist()
+        if given.classes:  # the last column holds positions of classes
+            rows = [[*row[:-1], given.classes[int(row[-1])]] for row in rows]
+        writer.writerows(rows)
+    table = Table(
+        target="period",
+        features=given.columns,
+        units=given.units,
+        task="classification" if given.classes else "regression",
+        classes=given.classes,
+    )
     return Input("data", path, "DATASET", role="labelled_table", table=table)
 
 

@@ -312,23 +312,109 @@ def test_a_formula_of_one_column_is_drawn_as_a_curve(report: Report, given: Any)
     assert "The formula uses one column" in checked(written.html).words
 
 
-def test_classification_shows_confusion_and_no_regression_plot(report: Report, given: Any) -> None:
-    given.artifacts["judge.evaluation.json"] = {
+def classified(given: Any, classes: list[str], counts: list[list[int]], **more: Any) -> Any:
+    """Return what a report of a classification gets: no formula, a card, an evaluation."""
+    rows = given.rows.copy()
+    rows[3] = [number % len(classes) for number in range(rows.shape[1])]
+    card = {
+        "schema": "file-predictor-v1",
+        "task": "classification",
+        "target": {"name": "fate", "unit": None, "classes": classes},
+        "columns": [{"name": "length", "dtype": "float64", "unit": "m", "min": 0.2, "max": 2.5}],
+        "out_of_domain": "refuse",
+        "metrics": [{"name": "accuracy", "value": 0.91, "source": "validation", "rows": 240}],
+    }
+    selection = {
+        "schema": "model-selection-v1",
+        "chosen": "forest",
+        "rule": "the least loss",
+        "candidates": [
+            {"model": "linear", "setting": {"penalty": 0.01}, "loss": 0.3, "metrics": {}},
+            {"model": "forest", "setting": {}, "loss": 0.2, "metrics": {"accuracy": 0.91}},
+        ],
+    }
+    judged = {
         "task": "classification",
         "view": "final",
-        "rows": 40,
-        "metrics": {"accuracy": 0.9},
+        "rows": sum(map(sum, counts)),
+        "metrics": {"accuracy": 0.9, "balanced_accuracy": 0.89},
         "undefined": {"auc": "the predictions have no column 'probability'"},
-        "classes": ["lost", "kept"],
-        "confusion": [{"true": "lost", "n": 20, "predicted": [18, 2]}],
+        "classes": classes,
+        "confusion": [
+            {"true": name, "n": sum(row), "predicted": row}
+            for name, row in zip(classes, counts, strict=True)
+        ],
+        **more,
     }
+    artifacts = {
+        "fit.model_card.json": card,
+        "fit.model_selection.json": selection,
+        "judge.evaluation.json": judged,
+    }
+    return evolve(given, artifacts=artifacts, rows=rows, classes=tuple(classes))
+
+
+def test_classification_shows_classes_as_text(report: Report, given: Any) -> None:
+    told = classified(given, ["lost", "kept", "late"], [[18, 2, 0], [1, 10, 0], [0, 0, 12]])
+
+    written = report(told)
+
+    page, dash = checked(written.html).words, " \u2013 |"
+    assert "predicted kept" in page
+    assert "undefined: the predictions have no column" in page
+    assert "| `lost` | 80 | 33.3 % |" in written.markdown
+    assert f"| `period` |  | target |{4 * dash} 3 classes |" in written.markdown
+    assert not (written.folder / "final_bins.svg").exists()
+    assert not (written.folder / "calibration.svg").exists()
+
+
+def test_classification_is_compared_with_the_commonest_class(report: Report, given: Any) -> None:
+    told = classified(given, ["lost", "kept", "late"], [[18, 2, 0], [1, 10, 0], [0, 0, 12]])
+
+    written = report(told)
+
+    # Of 43 sealed rows 20 are of the class that is the first of the commonest in the visible rows.
+    assert "Always the commonest class" in written.markdown
+    assert "| `accuracy` | 0.9 | 0.4651 |" in written.markdown
+    assert "| `balanced_accuracy` | 0.89 | 0.3333 |" in written.markdown
+
+
+def test_classification_is_drawn(report: Report, given: Any) -> None:
+    bins = [
+        {"n": 20, "predicted_mean": mean, "true_mean": share, "residual_mean": 0.0,
+         "residual_std": 0.3}
+        for mean, share in ((0.1, 0.05), (0.5, 0.6), (0.9, 0.95))
+    ]  # fmt: skip
+
+    written = report(classified(given, ["lost", "kept"], [[28, 2], [1, 29]], bins=bins))
+
+    for name in ("confusion.svg", "calibration.svg"):
+        ElementTree.fromstring(written.plot(name))
+        assert written.plot(name).strip() in written.html
+    assert ">29<" in written.plot("confusion.svg")
+    assert "mean predicted probability of kept" in written.plot("calibration.svg")
+
+
+def test_a_predictor_without_formula_is_described(report: Report, given: Any) -> None:
+    written = report(classified(given, ["lost", "kept"], [[28, 2], [1, 29]]))
+
+    assert "| `forest` |  | 0.2 | 0.91 | chosen |" in written.markdown
+    assert "- **Rows outside the ranges:** refused" in written.markdown
+    assert "| `length` | m | 0.2 | 2.5 |" in written.markdown
+    assert "The formula" not in written.markdown
+
+
+def test_who_approved_a_plan_is_named(report: Report, given: Any) -> None:
+    given.run["approvals"] = [
+        {"plan": "plan.verification_plan.json", "sha256": "ab" * 32, "name": "R. Hill",
+         "words": "as planned"}
+    ]  # fmt: skip
 
     written = report(given)
 
-    page = checked(written.html).words
-    assert "predicted kept" in page
-    assert "undefined: the predictions have no column" in page
-    assert not (written.folder / "final_bins.svg").exists()
+    assert "| `plan.verification_plan.json` | R. Hill | as planned | `abababababab` |" in (
+        written.markdown
+    )
 
 
 def test_equal_inputs_give_equal_bytes_in_any_process(report: Report, given: Any) -> None:

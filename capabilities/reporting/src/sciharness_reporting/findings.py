@@ -82,6 +82,7 @@ class Findings:
     formulas: tuple[Formulas, ...] = field(default=())
     evaluations: tuple[Evaluation, ...] = field(default=())
     cards: Mapping[str, Mapping[str, Json]] = field(factory=dict)
+    selections: Mapping[str, Mapping[str, Json]] = field(factory=dict)
 
     def main(self, run: Run) -> Formulas | None:
         """Return the formulas of the frozen predictor, else the newest that were found."""
@@ -98,7 +99,7 @@ class Findings:
 
 def read_findings(inputs: Mapping[str, Input]) -> Findings:
     """Return what the artifacts among ``inputs`` hold; unreadable ones are left out."""
-    formulas, evaluations, cards = [], [], {}
+    formulas, evaluations, cards, selections = [], [], {}, {}
     for name, given in sorted(inputs.items()):
         step, _, file = name.partition(".")
         if not file.endswith(".json") or given.path.stat().st_size > _LARGEST_JSON:
@@ -111,7 +112,9 @@ def read_findings(inputs: Mapping[str, Input]) -> Findings:
             plain = mapping(read_json(given.path))
             if plain.get("schema") == "formulas-v1":
                 formulas.append(_formulas(label(step), plain))
-    return Findings(tuple(formulas), tuple(evaluations), cards)
+            elif plain.get("schema") == "model-selection-v1":
+                selections[label(step)] = plain
+    return Findings(tuple(formulas), tuple(evaluations), cards, selections)
 
 
 def numbers(value: Json) -> dict[str, float]:

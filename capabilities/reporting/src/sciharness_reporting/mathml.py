@@ -107,7 +107,9 @@ def _terms(tree: Expression, digits: int, negative: bool = False) -> list[_Term]
     if isinstance(tree, Negative):
         return _terms(tree.operand, digits, not negative)
     flipped, positive = _without_sign(tree)
-    return [_Term(negative != flipped, _unsigned(positive, digits))]
+    piece, minus = _unsigned(positive, digits), negative != flipped
+    # A factor of one is not written: what is left of -1 (a + b) is a sum.
+    return [_Term(minus, _at_least(piece, _PRODUCT) if minus else piece)]
 
 
 def _without_sign(tree: Expression) -> tuple[bool, Expression]:

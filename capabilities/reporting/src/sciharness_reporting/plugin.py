@@ -16,6 +16,8 @@ _PLOTS = (
     "residuals.svg",
     "final_bins.svg",
     "final_residuals.svg",
+    "confusion.svg",
+    "calibration.svg",
     "pareto.svg",
 )
 

@@ -8,6 +8,7 @@ from sciharness_reporting.sections.formula import formula
 from sciharness_reporting.sections.judgement import judgement
 from sciharness_reporting.sections.limits import limits
 from sciharness_reporting.sections.made import made
+from sciharness_reporting.sections.predictor import predictor
 from sciharness_reporting.sections.provenance import provenance
 from sciharness_reporting.sections.question import question
 from sciharness_reporting.sections.trust import trust
@@ -15,7 +16,7 @@ from sciharness_reporting.sections.verdict import verdict
 from sciharness_reporting.sections.work import work
 from sciharness_reporting.story import Story
 
-_SECTIONS = (formula, fit, made, trust, judgement, question, work, limits, provenance)
+_SECTIONS = (formula, predictor, fit, made, trust, judgement, question, work, limits, provenance)
 
 
 def document(story: Story) -> Document:

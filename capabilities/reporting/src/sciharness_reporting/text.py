@@ -79,7 +79,7 @@ def count(amount: int, noun: str) -> str:
     """
     if amount == 1:
         return f"1 {noun}"
-    ending = {"ry": "ries", "ch": "ches"}.get(noun[-2:], f"{noun[-2:]}s")
+    ending = {"ry": "ries", "ch": "ches", "ss": "sses"}.get(noun[-2:], f"{noun[-2:]}s")
     return f"{amount:,} {noun[:-2]}{ending}"
 
 

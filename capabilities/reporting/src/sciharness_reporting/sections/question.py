@@ -22,6 +22,7 @@ from sciharness_reporting.story import Story
 from sciharness_reporting.text import DASH, count, label, number
 from sciharness_reporting.visible import Column, Visible, histogram
 
+_MOST_CLASSES = 50
 _DELIMITERS = MappingProxyType({",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"})
 
 
@@ -34,8 +35,9 @@ def question(story: Story) -> Section | None:
     ]
     notes = [Paragraph(gap, "warn") for gap in story.gaps]
     summary = _columns(story.visible) if story.visible is not None else None
+    classes = _classes(story.visible) if story.visible is not None else None
     title = "Question and data" if questions else "Data"
-    return section("data", title, questions, *rows, *notes, summary)
+    return section("data", title, questions, *rows, *notes, summary, classes)
 
 
 def _rows(sealed: Sealed) -> Iterator[tuple[str, Line]]:
@@ -79,14 +81,35 @@ def _other_columns(record: Mapping[str, Json]) -> Iterator[tuple[str, Line]]:
 def _columns(visible: Visible) -> Block | None:
     columns = [*([visible.target] if visible.target else []), *visible.features]
     roles = ["target"] * (visible.target is not None) + ["feature"] * len(visible.features)
+    rows = [_row(column, role) for column, role in zip(columns, roles, strict=True)]
+    if visible.target is not None and visible.classes:  # its values are positions of classes
+        many = count(len(visible.classes), "class")
+        rows[0] = (Code(label(visible.target.name)), "", "target", *[DASH] * 4, many)
     return table(
         f"Columns of the {count(visible.rows, 'visible row')}"
         if visible.rows
         else "Columns of the visible rows",
         ("Column", "Unit", "Role", "Least", "Mean", "Largest", "Deviation", "Shape"),
-        [_row(column, role) for column, role in zip(columns, roles, strict=True)],
+        rows,
         numeric=("Least", "Mean", "Largest", "Deviation"),
     )
+
+
+def _classes(visible: Visible) -> Block | None:
+    """Return how many visible rows there are of each class."""
+    import numpy as np
+
+    if visible.target is None or not visible.classes:
+        return None
+    codes = visible.target.values.astype(np.int64)
+    counts = np.bincount(codes[codes >= 0], minlength=len(visible.classes))[:_MOST_CLASSES]
+    rows: list[tuple[Line, ...]] = [
+        (Code(label(name)), f"{many:,}", f"{100 * many / max(1, len(codes)):.1f} %")
+        for name, many in zip(visible.classes, counts.tolist(), strict=False)
+    ]
+    more = f" (the first {_MOST_CLASSES})" if len(visible.classes) > _MOST_CLASSES else ""
+    caption = f"Classes of {label(visible.target.name)} in the visible rows{more}"
+    return table(caption, ("Class", "Rows", "Share"), rows, numeric=("Rows", "Share"))
 
 
 def _row(column: Column, role: str) -> tuple[Line, ...]:
