@@ -115,7 +115,7 @@ def test_another_seed_searches_otherwise(run_search):
 
 def test_all_artifacts_and_only_declared_metrics_come_back(run_search):
     run = run_search(pendulum(noise=0.02), stability_runs=1)
-    capability, _ = harness_capabilities()
+    capability = harness_capabilities()[0]
 
     assert {one.name: one.type for one in capability.outputs} == dict(run.context.outputs)
     assert set(run.files) == set(run.context.outputs)
