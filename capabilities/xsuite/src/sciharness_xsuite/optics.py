@@ -84,6 +84,7 @@ def _reason(error: Exception) -> str:
         "dominantly diagonal": "the one-turn map is not stable",
         "Invalid one-turn map": "the one-turn map is not stable",
         "unstable": "the one-turn map is not stable",
+        "Invalid n": "the one-turn map is not stable",  # eigenvectors that have no norm
         "Cannot find closed orbit": "no closed orbit was found",
         "No closed orbit": "no closed orbit was found",
     }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec
 from sciharness_xsuite.boundary.request import ApertureRequest, BoundaryRequest, MomentumRequest
+from sciharness_xsuite.convergence.request import ConvergenceRequest
 from sciharness_xsuite.datasets.request import StabilityRequest
 from sciharness_xsuite.model.request import TrainRequest
 from sciharness_xsuite.offers import DOMAIN, LATTICE
+from sciharness_xsuite.scans.request import ScanRequest
 
 _PART = (OutputSpec("report_part.json", "report_part", optional=True),)
 
@@ -73,9 +75,32 @@ def dynamic_aperture(request: ApertureRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+def scan(request: ScanRequest, context: Context) -> Outcome:
+    """Find tunes, boundaries or apertures over one to three parameters of lattice or beam.
+
+    Raises:
+        RequestError: the parameters do not fit the lattice or each other.
+        DataError: the lattice cannot be kept, or no cell gave a result.
+    """
+    from sciharness_xsuite.scans.operation import run  # as above
+
+    return run(request, context)
+
+
+def convergence(request: ConvergenceRequest, context: Context) -> Outcome:
+    """Tell how tunes, chromaticities and survival change with integrator and kick count.
+
+    Raises:
+        DataError: the lattice cannot be kept, or it was cancelled.
+    """
+    from sciharness_xsuite.convergence.operation import run  # as above
+
+    return run(request, context)
+
+
 def science_capabilities() -> tuple[Capability, ...]:
     """Return the operations on survival."""
-    return (*_boundaries(), *_models())
+    return (*_boundaries(), *_studies(), *_models())
 
 
 def _boundaries() -> tuple[Capability, ...]:
@@ -145,6 +170,59 @@ def _boundaries() -> tuple[Capability, ...]:
                 "angles",
                 "angles_none_lost",
                 "tracks",
+            ),
+            domain=DOMAIN,
+        ),
+    )
+
+
+def _studies() -> tuple[Capability, ...]:
+    return (
+        Capability(
+            operation="scan",
+            run=scan,
+            request=ScanRequest,
+            summary="Find tunes, boundaries or apertures over one to three parameters.",
+            group="domain experiments",
+            inputs=(
+                LATTICE,
+                InputSpec(
+                    "previous",
+                    ("analysis_result",),
+                    optional=True,
+                    summary="scan_cells.json of an earlier scan, whose cells are used again",
+                ),
+            ),
+            outputs=(
+                OutputSpec("scan.csv", "DATASET", optional=True),
+                OutputSpec("scan.parquet", "DATASET", optional=True),
+                OutputSpec("scan_cells.json", "analysis_result"),
+                *_PART,
+                *_pictures("scan.png"),
+            ),
+            metrics=("cells", "cells_finished", "cells_reused", "smallest", "largest"),
+            domain=DOMAIN,
+        ),
+        Capability(
+            operation="convergence",
+            run=convergence,
+            request=ConvergenceRequest,
+            summary="Tell how results change with integrator and kick count.",
+            group="analysis",
+            inputs=(LATTICE,),
+            outputs=(
+                OutputSpec("convergence.csv", "DATASET"),
+                *_PART,
+                *_pictures("convergence.png"),
+            ),
+            metrics=(
+                "converged",
+                "dq_max",
+                "dchroma_max",
+                "fates_changed",
+                "xtrack_dq_max",
+                "xtrack_dchroma_max",
+                "xtrack_fates_changed",
             ),
             domain=DOMAIN,
         ),

@@ -94,18 +94,26 @@ def run_boundary(request: BoundaryRequest, context: Context) -> Outcome:
         RequestError: the direction adds to no coordinate.
         DataError: the lattice cannot be kept, or the search was cancelled.
     """
-    step = coordinates(request.direction, "direction")
-    if not step.any():
-        raise RequestError("expected a coordinate that changes, found none", where="direction")
     lattice = read_lattice(context.inputs["lattice"].path)
-    tracker = Tracker(lattice, maps=request.maps, workers=context.workers)
-    ray = Ray(coordinates(request.start, "start"), step, request.largest)
-    searched([ray], plan_of(request, request.tolerance), tracker, context)
-    along = Along(ray, request.num_turns, *_named(step), request.tolerance)
-    write_rows(context.output("boundary.csv", "DATASET"), TRIES_HEADER, tries(ray, lattice))
+    along, tracker = find_boundary(request, lattice, context)
+    rows = tries(along.ray, lattice)
+    write_rows(context.output("boundary.csv", "DATASET"), TRIES_HEADER, rows)
     notes = [*along.sentences(lattice), *warnings_of(lattice, tracker, request.num_turns)]
     _draw([along], context, notes, along.metrics)
     return Outcome(along.metrics, notes)
+
+
+def find_boundary(
+    request: BoundaryRequest, lattice: Lattice, context: Context
+) -> tuple[Along, Tracker]:
+    """Return the boundary of a lattice along one direction, and the tracker that found it."""
+    step = coordinates(request.direction, "direction")
+    if not step.any():
+        raise RequestError("expected a coordinate that changes, found none", where="direction")
+    tracker = Tracker(lattice, maps=request.maps, workers=context.workers)
+    ray = Ray(coordinates(request.start, "start"), step, request.largest)
+    searched([ray], plan_of(request, request.tolerance), tracker, context)
+    return Along(ray, request.num_turns, *_named(step), request.tolerance), tracker
 
 
 def run_momentum(request: MomentumRequest, context: Context) -> Outcome:
@@ -115,6 +123,20 @@ def run_momentum(request: MomentumRequest, context: Context) -> Outcome:
         DataError: the lattice cannot be kept, or the search was cancelled.
     """
     lattice = read_lattice(context.inputs["lattice"].path)
+    sides, tracker = find_momentum(request, lattice, context)
+    metrics = both_sides(sides)
+    rows = [row for side in sides for row in tries(side.ray, lattice)]
+    write_rows(context.output("momentum_aperture.csv", "DATASET"), TRIES_HEADER, rows)
+    told = [sentence for side in sides for sentence in side.sentences(lattice)]
+    notes = [*told, *warnings_of(lattice, tracker, request.num_turns)]
+    _draw(sides, context, notes, metrics)
+    return Outcome(metrics, notes)
+
+
+def find_momentum(
+    request: MomentumRequest, lattice: Lattice, context: Context
+) -> tuple[list[Along], Tracker]:
+    """Return the boundaries above and below the reference momentum, and the tracker."""
     tracker = Tracker(lattice, maps=request.maps, workers=context.workers)
     start = coordinates(request.start, "start")
     step = coordinates({"delta": 1.0}, "delta")
@@ -124,16 +146,11 @@ def run_momentum(request: MomentumRequest, context: Context) -> Outcome:
         Along(ray, request.num_turns, name, "", request.tolerance)
         for ray, name in zip(rays, ("delta", "-delta"), strict=True)
     ]
-    metrics = _both_sides(sides)
-    rows = [row for ray in rays for row in tries(ray, lattice)]
-    write_rows(context.output("momentum_aperture.csv", "DATASET"), TRIES_HEADER, rows)
-    told = [sentence for side in sides for sentence in side.sentences(lattice)]
-    notes = [*told, *warnings_of(lattice, tracker, request.num_turns)]
-    _draw(sides, context, notes, metrics)
-    return Outcome(metrics, notes)
+    return sides, tracker
 
 
-def _both_sides(sides: list[Along]) -> dict[str, float]:
+def both_sides(sides: list[Along]) -> dict[str, float]:
+    """Return the momentum aperture up, down, and the smaller of both."""
     ends = [side.ray.low if side.ray.low is not None else 0.0 for side in sides]
     found = {
         "momentum_aperture": min(ends),
