@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from attrs import field, frozen
 
 from sciharness.bundles.limits import FolderLimits, RuleError, check_path, check_twins
 from sciharness.bundles.tree import beneath, opened_folder
+from sciharness.errors import DataError
 
 
 @frozen
@@ -49,11 +51,14 @@ def survey_opened(root: int, limits: FolderLimits | None = None) -> Survey:
     """Return what an open folder holds; as :func:`survey`."""
     members: list[Member] = []
     size = 0
-    for member in _walk(root, ""):
-        members.append(member)
-        size += member.size
-        if limits is not None:
-            _check(len(members), size, limits)
+    try:
+        for member in _walk(root, ""):
+            members.append(member)
+            size += member.size
+            if limits is not None:
+                _check(len(members), size, limits)
+    except OSError as error:
+        raise _unreadable(error) from error
     members.sort(key=lambda member: member.path.encode())
     if limits is not None:
         check_twins(member.path for member in members)
@@ -77,6 +82,12 @@ def _check(files: int, size: int, limits: FolderLimits) -> None:
         raise RuleError("files", f"it holds more than {limits.files} files")
     if size > limits.content_bytes:
         raise RuleError("bytes", f"it holds more than {limits.content_bytes} bytes")
+
+
+def _unreadable(error: OSError) -> DataError:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+        return RuleError("changed", "the folder changed while it was being read")
+    return DataError(f"a folder in it cannot be read: {error.strerror}")
 
 
 def _walk(folder: int, prefix: str) -> Iterator[Member]:
