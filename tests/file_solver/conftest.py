@@ -136,6 +136,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def make_solver() -> Callable[..., Solver]:
+    """A maker of a folder with its `solver:` block."""
+    return Solver
+
+
+@pytest.fixture(scope="session")
 def spring(built: Callable[..., Path]) -> Solver:
     """A C program: the response of a driven spring, with a table in and out."""
     block = {

@@ -35,8 +35,10 @@ from sciharness.store.home import Home
 from sciharness.tables import check_table, prepare_labelled, split_labels
 from sciharness.workers.pool import Job, JobResult, Produced, Workers
 
+_SAYS_LABELLED = frozenset({"target", "task", "features", "weights", "sigma"})
 _TABLES = frozenset({DATASET, "labelled_table", "table"})
 TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".parquet"})
+_SOLVER_ROLE = "reference_solver"
 _EVALUATOR_INPUTS = (InputSpec("predictor", ("predictor",)), InputSpec("data", ("labelled_table",)))
 
 
@@ -211,10 +213,19 @@ def _folder_input(spec: InputSpec, given: Given, path: Path, scratch: Path) -> I
         )
     if "context_data" not in spec.types:
         kind = spec.types[0] if spec.types else DIRECTORY_BUNDLE
-        return Input(name=spec.name, path=path, type=kind)
+        return Input(name=spec.name, path=path, type=kind, **_solver(spec, given, path))
     checked = check_table(path, ContractInput("data", path.name, "context_data"))
     raise_for(checked.problems, str(path))
     return Input(name=spec.name, path=path, type=DIRECTORY_BUNDLE, role="context_data")
+
+
+def _solver(spec: InputSpec, given: Given, path: Path) -> dict[str, Any]:  # Any: JSON values
+    """Return role and `solver:` block of a folder that is given as a solver."""
+    if _SOLVER_ROLE not in spec.types:
+        return {}
+    fields = {"name": "solver", "path": str(path), "role": _SOLVER_ROLE, **given.fields}
+    item = read_input(fields)
+    return {"role": _SOLVER_ROLE, "meta": {"solver": dict(item.solver)} if item.solver else {}}
 
 
 def _gives_rows(spec: InputSpec, given: Given, folder: Path) -> bool:
@@ -232,7 +243,8 @@ def _is_table(path: Path, given: Given) -> bool:
 
 
 def _labelled(spec: InputSpec, given: Given) -> bool:
-    return "target" in given.fields or "labelled_table" in spec.types or "table" not in spec.types
+    """Whether a table is read as labelled: not if any will do and nothing says what it holds."""
+    return bool(given.fields.keys() & _SAYS_LABELLED) or "table" not in spec.types
 
 
 def _table_input(name: str, path: Path, item: ContractInput, scratch: Path) -> Input:
