@@ -97,7 +97,7 @@ def test_links_are_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (["{executable}", "{in}", "{output}"], "only {executable}, {input}, {output} in braces"),
+        (["{executable}", "{in}", "{output}"], "only {executable}, {input}, {output}, {python} in braces"),
         (["{input}", "{output}"], "the word {executable} once"),
         (["{executable}", "{executable}"], "the word {executable} once"),
         (["x{executable}"], "the word {executable} once"),

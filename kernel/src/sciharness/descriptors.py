@@ -44,6 +44,7 @@ class Operation:
     programs: bool = False
     final_data: bool = False
     charges: tuple[str, ...] = ()
+    permission: str = ""
     delivers: tuple[str, ...] = ()
 
     @property

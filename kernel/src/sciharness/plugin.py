@@ -10,9 +10,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from sciharness.roles import Launch
 
 GROUPS = (
     "analysis",
@@ -23,12 +26,17 @@ GROUPS = (
     "report and visualisation",
 )
 
+# Switches of a contract's permissions, which only a person sets.
+PERMISSIONS = ("reuse_generated_code", "publish_plugins", "symbolic_baseline")
+
 
 @frozen
 class InputSpec:
     """An input that an operation takes, under the name it has in ``context.inputs``.
 
     ``types`` are artifact types or contract roles that fit; empty fits anything.
+    The name ``*`` stands for any further inputs, each under a name of the
+    contract's own choice.
     """
 
     name: str
@@ -106,12 +114,14 @@ class Capability:
 
     ``request`` is an attrs class: its fields, types, defaults and validators
     are the parameter schema. ``metrics`` lists every metric the operation may
-    report; an undeclared one fails the action. ``domain`` empty means a core
+    report, ``*`` any; an undeclared one fails the action. ``domain`` empty means a core
     capability. ``network`` keeps sockets open for the worker, which then never
     sees labels. ``programs`` lets it execute files of its workspace, see
     :mod:`sciharness.programs`. ``final_data`` declares that it makes the final data set of
     ``holdout.generated_by``. ``charges`` names the budget keys that it may
     charge, so that an action is not started when one of them is used up.
+    ``permission`` names the switch of the contract's permissions without which
+    it is not leased.
     """
 
     operation: str
@@ -127,6 +137,7 @@ class Capability:
     programs: bool = False
     final_data: bool = False
     charges: tuple[str, ...] = ()
+    permission: str = ""
 
 
 @frozen
@@ -156,6 +167,8 @@ class Context:
     ``inputs`` maps names to :class:`Input`. ``seed`` (int) and ``workers``
     (int >= 1) are set by the run; ``time_limit`` is seconds or ``None``.
     ``restored`` is the folder of an earlier attempt's checkpoint, or ``None``.
+    ``launch`` is how the run's executor wants programs started, or ``None``;
+    :func:`sciharness.programs.run_program` heeds it.
     """
 
     def __init__(
@@ -167,6 +180,7 @@ class Context:
         workers: int = 1,
         time_limit: float | None = None,
         restored: Path | None = None,
+        launch: Launch | None = None,
         emit: Callable[[dict[str, Any]], None] = lambda message: None,  # Any: JSON values
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -176,6 +190,7 @@ class Context:
         self.workers = workers
         self.time_limit = time_limit
         self.restored = restored
+        self.launch = launch
         self.log = logging.getLogger("sciharness.operation")
         self._emit = emit
         self._is_cancelled = is_cancelled

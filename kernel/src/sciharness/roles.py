@@ -97,7 +97,8 @@ class Reasoner:
 class Program:
     """A program that the kernel is about to start for an action.
 
-    ``purpose`` says what for (``inference``); ``argv`` is the command,
+    ``purpose`` says what for: ``inference``, or ``programs`` for all that an
+    operation starts by itself, of which only the limits are known. ``argv`` is the command,
     ``environment`` its whole environment. ``wall_seconds`` and ``memory_bytes``
     are its limits (``None``: no limit), ``threads`` how many it should use.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sciharness.contract._matching import bindable_inputs, is_evaluator, is_report
 from sciharness.contract._references import References, Use
@@ -25,6 +25,8 @@ from sciharness.contract.steps import (
 )
 from sciharness.descriptors import Operation
 from sciharness.plugin import InputSpec
+
+ANY_INPUT = "*"
 
 
 def resolve_steps(
@@ -61,6 +63,14 @@ def added_reports(
             added.append(PlannedStep(step_id, name, REPORT_STEP))
             taken.add(step_id)
     return added
+
+
+def input_of(name: str, specs: Mapping[str, InputSpec]) -> InputSpec | None:
+    """Return what an operation says of an input; ``*`` speaks for names that it does not list."""
+    if name in specs:
+        return specs[name] if name != ANY_INPUT else None
+    further = specs.get(ANY_INPUT)
+    return evolve(further, name=name) if further is not None else None
 
 
 def free_name(wanted: str, taken: set[str]) -> str:
@@ -124,7 +134,8 @@ class _Resolver:
         bindings = {}
         for name, reference in step.inputs.items():
             place = (*path, "inputs", name)
-            if name not in specs:
+            spec = input_of(name, specs)
+            if spec is None:
                 self.findings.problem(
                     place,
                     found=f"the input `{name}`",
@@ -133,7 +144,7 @@ class _Resolver:
                     at_key=True,
                 )
                 continue
-            bound = self.references.bind(Use(reference, specs[name], operation, place), index)
+            bound = self.references.bind(Use(reference, spec, operation, place), index)
             if bound is not None:
                 bindings[name] = bound
         for name, spec in specs.items():

@@ -17,7 +17,7 @@ from sciharness.errors import DataError
 if TYPE_CHECKING:
     from sciharness.profiles.programs import Candidate
 
-_FIELDS = ("executable", "input", "output")
+_FIELDS = ("executable", "input", "output", "python")
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _WHOLE = "{executable}"
 

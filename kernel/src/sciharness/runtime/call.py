@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from sciharness.contract._resolve import input_of
 from sciharness.contract.artifact_types import (
     DATASET,
     DIRECTORY_BUNDLE,
@@ -158,7 +159,7 @@ def _inputs(
     specs = _EVALUATOR_INPUTS if evaluates else operation.inputs
     known = {spec.name: spec for spec in specs}
     for name in given:
-        if name not in known:
+        if input_of(name, known) is None:
             best = nearest(name, known)
             hint = (
                 f"Did you mean `{best}`?" if best else f"It takes: {', '.join(known) or 'nothing'}."
@@ -173,7 +174,10 @@ def _inputs(
             )
     if evaluates:
         return _evaluator_inputs(home, given, scratch)
-    return {name: _one_input(known[name], entry, scratch) for name, entry in given.items()}
+    found = ((input_of(name, known), entry) for name, entry in given.items())
+    return {
+        spec.name: _one_input(spec, entry, scratch) for spec, entry in found if spec is not None
+    }
 
 
 def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:

@@ -16,6 +16,7 @@ from sciharness.requests import apply_defaults, check_request, split_common
 from sciharness.runtime import gate
 from sciharness.runtime.budget import Exhausted, reservation
 from sciharness.runtime.deliverables import fault_of
+from sciharness.runtime.executing import launch_for
 from sciharness.runtime.hearing import Hearing
 from sciharness.runtime.inputs import clean, input_digests
 from sciharness.runtime.jobs import run_job
@@ -51,6 +52,7 @@ def refused(session: Session, step: PlannedStep, request: Mapping[str, Any]) -> 
         )
     return (
         gate.check_lease(contract, step.operation)
+        or gate.check_permission(contract, lease.operation.permission)
         or gate.check_constraints(contract, step.operation, request)
         or gate.check_workflow(contract, [item.type for item in lease.operation.outputs])
     )
@@ -130,6 +132,7 @@ def job_for(
         # A worker that is used again could remember what it must not know later.
         fresh=lease.operation.kind == "evaluator" or _sees_verification(inputs),
         private=final,
+        launch=launch_for(session, record, lease.operation),
     )
 
 

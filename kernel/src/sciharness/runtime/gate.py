@@ -40,6 +40,13 @@ def check_constraints(
     return None
 
 
+def check_permission(contract: Contract, permission: str) -> Refusal | None:
+    """Refuse an operation that needs a switch of the contract which is off."""
+    if not permission or getattr(contract.permissions, permission, False):
+        return None
+    return Refusal("permission", f"permissions.{permission} is off")
+
+
 def check_workflow(contract: Contract, outputs: Sequence[str]) -> Refusal | None:
     """Refuse operations of the hypothesis workflow while it is switched off."""
     if contract.workflow.hypothesis_verification:

@@ -10,16 +10,16 @@ import attrs
 
 from sciharness.descriptors import LEASED_KINDS, ROLE_KINDS, Descriptor, Operation
 from sciharness.errors import PluginError
-from sciharness.plugin import GROUPS, Capability, Evaluator, InputSpec, OutputSpec
+from sciharness.plugin import GROUPS, PERMISSIONS, Capability, Evaluator, InputSpec, OutputSpec
 from sciharness.requests import request_schema
 from sciharness.requests.subset import schema_fault
 from sciharness.roles import NoOptions, Role
+from sciharness.workers.outcome import ANY_METRIC, METRIC
 from sciharness.workers.wire import Message
 
 Record = TypeVar("Record")
 
 _OPERATION = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-_METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 
 _PUBLISHED = ("id", "version")  # what the kernel gives to every publisher
 
@@ -30,7 +30,7 @@ Offer = Capability | Evaluator | Role
 # Fields that an operation has in common with the records that have them.
 _TEXTS = ("metrics", "trusted_metrics", "charges", "delivers")
 _LISTS = ("inputs", "outputs", *_TEXTS)
-_PLAIN = ("task", "domain", "network", "programs", "final_data")
+_PLAIN = ("task", "domain", "network", "programs", "final_data", "permission")
 
 
 def described(plugin_id: str, offer: Offer) -> Message:
@@ -111,7 +111,15 @@ def _check_operation(operation: Operation) -> None:
     fault = schema_fault(operation.request_schema)
     if fault or operation.request_schema.get("type") != "object":
         raise PluginError(f"its request schema {fault or 'is for no object'}", where=where)
-    bad = [name for name in operation.metrics if not _METRIC.fullmatch(name)]
+    if operation.permission and operation.permission not in PERMISSIONS:
+        expected = ", ".join(PERMISSIONS)
+        raise PluginError(
+            f"unknown permission {operation.permission!r}, expected one of {expected}", where=where
+        )
+    open_ended = (ANY_METRIC,) if operation.kind == "capability" else ()
+    bad = [
+        name for name in operation.metrics if name not in open_ended and not METRIC.fullmatch(name)
+    ]
     if bad:
         raise PluginError(f"{bad[0]!r} is no metric name", where=where)
     undeclared = sorted(set(operation.trusted_metrics) - set(operation.metrics))

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 from attrs import frozen
 
 from sciharness.descriptors import Operation
 from sciharness.plugin import Input
+from sciharness.roles import Launch
 from sciharness.workers.consulting import Subject, subject_to_plain
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.outcome import Produced
@@ -28,7 +30,8 @@ class Job:
     the operation, which is asked to stop after it; ``wall_limit`` ends it
     (default: 10 s and a quarter more). ``fresh`` takes a worker of its own, which
     ends with the action; ``private`` says that an input is secret: it is fresh
-    too, and never has sockets. ``subject`` is what a role is asked about.
+    too, and never has sockets. ``subject`` is what a role is asked about,
+    ``launch`` how an executor wants the operation's programs started.
     """
 
     pin: Pin
@@ -44,6 +47,7 @@ class Job:
     fresh: bool = False
     private: bool = False
     subject: Subject | None = None
+    launch: Launch | None = None
 
     @property
     def alone(self) -> bool:
@@ -92,4 +96,5 @@ def asked(job: Job, inputs: Mapping[str, Input], folder: Path, restored: Path | 
         "time_limit": job.time_limit,
         "restored": None if restored is None else str(restored),
         "subject": None if job.subject is None else subject_to_plain(job.subject),
+        "launch": None if job.launch is None else attrs.asdict(job.launch),
     }

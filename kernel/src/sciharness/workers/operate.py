@@ -13,7 +13,7 @@ import attrs
 
 from sciharness.plugin import Context, Outcome
 from sciharness.requests import COMMON, build_request
-from sciharness.roles import NoOptions
+from sciharness.roles import Launch, NoOptions
 from sciharness.workers.consulting import Consulted, consult
 from sciharness.workers.failures import ActionFailed
 from sciharness.workers.outcome import (
@@ -63,6 +63,7 @@ def _context(asked: Message, reporter: Reporter, link: Link) -> Context:
         workers=asked["workers"],
         time_limit=asked["time_limit"],
         restored=Path(asked["restored"]) if asked["restored"] else None,
+        launch=Launch(**asked["launch"]) if asked["launch"] else None,
         emit=reporter.emit,
         is_cancelled=lambda: link.cancelled,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,10 @@ from attrs import frozen
 from sciharness.descriptors import Operation
 from sciharness.workers.failures import ActionFailed, Reason
 from sciharness.workers.texts import plain_text
+
+METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
+ANY_METRIC = "*"
+RUNTIME_METRIC = "task_completion"  # no program's to give
 
 MAX_NOTES, MAX_NOTE = 200, 4000
 MAX_ARTIFACTS, MAX_NAME = 512, 200
@@ -47,11 +52,17 @@ def checked_metrics(metrics: object, declared: Sequence[str]) -> dict[str, float
     bad = [f"{name} is {_shown(value)}" for name, value in metrics.items() if not is_metric(value)]
     if bad:
         raise _failed("bad_metric", f"metrics have to be finite numbers: {', '.join(sorted(bad))}")
-    unknown = sorted(str(name) for name in metrics if name not in declared)
+    unknown = sorted(str(name) for name in metrics if not _is_declared(str(name), declared))
     if unknown:
         known = ", ".join(declared) or "none"
         raise _failed("undeclared_metric", f"{', '.join(unknown)} not declared (declared: {known})")
     return {str(name): float(value) for name, value in metrics.items()}
+
+
+def _is_declared(name: str, declared: Sequence[str]) -> bool:
+    if name in declared:
+        return True
+    return ANY_METRIC in declared and name != RUNTIME_METRIC and bool(METRIC.fullmatch(name))
 
 
 def is_metric(value: object) -> bool:
