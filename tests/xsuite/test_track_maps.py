@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from sciharness_xsuite.lattice import read_lattice
+from sciharness_xsuite.optics import optics_at_start
 from sciharness_xsuite.tracking import Tracker
-from sciharness_xsuite.tracking.maps import exact_maps, is_pure_dipole
+from sciharness_xsuite.tracking.maps import exact_maps, is_pure_dipole, with_maps
 
 pytest.importorskip("xtrack")
 Ring = Callable[..., Any]
@@ -64,14 +65,39 @@ def test_the_exact_map_is_the_closed_form_of_a_sector_bend(ring: Ring, write: Wr
     assert found[1] == pytest.approx(slope, abs=4e-15)
 
 
-def test_combined_function_bends_keep_their_model_and_kicks(ring: Ring) -> None:
+@pytest.mark.parametrize("kicks", [0, 7])
+def test_combined_function_bends_keep_their_kicks(ring: Ring, kicks: int) -> None:
     line = ring()
-    line["elements"]["b"].update(k1=0.1, num_multipole_kicks=7)
+    line["elements"]["b"].update(k1=0.1, num_multipole_kicks=kicks)
 
-    plain, changed = exact_maps(line)
+    plain, pure = exact_maps(line)
 
-    assert changed == 0
+    assert pure == 0
+    assert plain["elements"]["b"] == {**line["elements"]["b"], "model": "bend-kick-bend"}
+
+
+@pytest.mark.parametrize(
+    "change", [{"model": "mat-kick-mat"}, {"model": "rot-kick-rot-low-order"}, {"angle": 0.0}]
+)
+def test_a_model_that_was_chosen_stays(ring: Ring, change: dict[str, Any]) -> None:
+    line = ring()
+    line["elements"]["b"].update(k1=0.1, **change)
+
+    plain, _ = exact_maps(line)
+
     assert plain["elements"]["b"] == line["elements"]["b"]
+
+
+def test_combined_function_bends_have_the_tune_of_the_default(ring: Ring, write: Write) -> None:
+    line = ring()
+    line["elements"]["b"].update(k1=0.05)
+    lattice = read_lattice(write(line))
+
+    exact = optics_at_start(with_maps(lattice, "exact"))
+    default = optics_at_start(lattice)
+
+    # As many kicks; what differs is the default's scheme between them, 2e-7 in large rings.
+    assert abs(exact.qx - default.qx) <= 1e-6 and abs(exact.qy - default.qy) <= 1e-6
 
 
 @pytest.mark.parametrize(

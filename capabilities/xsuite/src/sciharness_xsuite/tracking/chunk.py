@@ -24,6 +24,7 @@ class Engine:
 
     line: Any  # Any: xtrack has no types
     reference: Reference
+    length_m: float
     step: int = 0
     on_device: bool = False
     _records: dict[int, Any] = field(factory=dict)
@@ -31,6 +32,7 @@ class Engine:
     def begin(self, state: State, rows: slice, coordinates: Floats) -> None:
         """Fill rows of the state from coordinates, shape (n, 6)."""
         record = self._made(coordinates)
+        self._records[len(coordinates)] = record  # the first chunk is often as large
         for name in FLOATS:
             state.field(name)[rows] = self._read(record, name)
         state.field("state")[rows] = 1
@@ -87,7 +89,7 @@ class Engine:
 
     def _set_clock(self, record: Any, turn: int, beta0: float) -> None:
         """The clock is a function of the turn alone, whatever the record was used for before."""
-        seconds = float(self.line.get_length()) / (beta0 * _LIGHT_M_PER_S)
+        seconds = self.length_m / (beta0 * _LIGHT_M_PER_S)
         record._xobject.time_s = turn * seconds
         record._xobject.reference_turns = float(turn)
 

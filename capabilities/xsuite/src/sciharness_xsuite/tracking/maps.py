@@ -1,10 +1,13 @@
-"""Exact closed-form maps for pure dipoles; everything else is left as the file has it.
+"""Exact closed-form maps in dipoles; kick counts are left as the file has them.
 
 A sector bend without other multipoles has a closed-form map. xtrack's default
 slices it into a kick for every 3 mrad all the same, with kicks that are empty.
 ``bend-kick-bend`` with one empty kick is that closed form: faster, and free
-of the slicing's own error. Bends with quadrupole or higher components keep
-their model and kick count, where each count is a choice of physics.
+of the slicing's own error.
+
+In bends with quadrupole or higher components the number of kicks is a choice
+of physics and stays. Between kicks the default integrates the dipole by a
+scheme of its own; ``bend-kick-bend`` uses the closed form there.
 """
 
 from __future__ import annotations
@@ -30,24 +33,28 @@ _DEFAULT = (
     "rot-kick-rot-high-order",
 )
 _DEFAULT_CODES = (0, 1, 3, 7, 8)
+_LEAST_CURVATURE = 1e-8  # 1/m; below it xtrack takes a magnet as straight
 
 
 def exact_maps(plain: Plain) -> tuple[Plain, int]:
-    """Return the line with closed-form maps in its pure dipoles, and how many there are."""
-    elements = {
-        name: {**element, **_EXACT} if is_pure_dipole(element) else element
-        for name, element in plain["elements"].items()
-    }
-    places = [plain["elements"][name] for name in plain["element_names"]]
-    return {**plain, "elements": elements}, sum(is_pure_dipole(one) for one in places)
+    """Return the line with closed forms in its bends, and how many pure dipoles there are."""
+    elements = {name: _changed(element) for name, element in plain["elements"].items()}
+    places = (plain["elements"][name] for name in plain["element_names"])
+    return {**plain, "elements": elements}, sum(map(is_pure_dipole, places))
+
+
+def _changed(element: Plain) -> Plain:
+    if is_pure_dipole(element):
+        return {**element, **_EXACT}
+    return {**element, "model": _EXACT["model"]} if is_combined_bend(element) else element
 
 
 def with_maps(lattice: Lattice, maps: str) -> Lattice:
     """Return the lattice with ``exact`` maps in pure dipoles, or as it is for ``xtrack``."""
     if maps != "exact":
         return lattice
-    plain, changed = exact_maps(lattice.plain)
-    if not changed:
+    plain, _ = exact_maps(lattice.plain)
+    if plain["elements"] == lattice.plain["elements"]:
         return lattice
     return evolve(lattice, line=build(plain, lattice.name).line, plain=plain)
 
@@ -56,10 +63,12 @@ def maps_note(lattice: Lattice, maps: str) -> str:
     """Return what was done to the maps of a lattice as it was read."""
     if maps != "exact":
         return "every element is integrated as the file and xtrack's defaults have it"
-    _, changed = exact_maps(lattice.plain)
+    places = [lattice.plain["elements"][name] for name in lattice.element_names]
+    pure, combined = (sum(map(kind, places)) for kind in (is_pure_dipole, is_combined_bend))
+    between = f", {combined} combined-function bends use it between their kicks" if combined else ""
     return (
-        f"{changed} pure dipoles use their exact closed-form map; kick counts elsewhere are "
-        "those of the file"
+        f"{pure} pure dipoles use their exact closed-form map{between}; "
+        "all kick counts are those of the file"
     )
 
 
@@ -73,8 +82,24 @@ def is_pure_dipole(element: Plain) -> bool:
         return False
     if element.get("model", "adaptive") not in (*_DEFAULT, *_DEFAULT_CODES):
         return False
+    return not _has_other_fields(element)
+
+
+def is_combined_bend(element: Plain) -> bool:
+    """Whether an element is a curved bend with further components, integrated by default."""
+    if element["__class__"] not in ("Bend", "RBend"):
+        return False
+    if element.get("model", "adaptive") not in ("adaptive", "rot-kick-rot", "full", 0, 1, 3):
+        return False
+    length = element.get("length", element.get("length_straight", 0.0))
+    straight = element.get("rbend_model") in ("straight-body", 2)
+    curved = abs(element.get("angle", 0.0)) > _LEAST_CURVATURE * length and not straight
+    return curved and _has_other_fields(element)
+
+
+def _has_other_fields(element: Plain) -> bool:
     strengths = any(element.get(name) for name in _STRENGTHS)
-    return not strengths and not any(any(element.get(name, ())) for name in _LISTS)
+    return strengths or any(any(element.get(name, ())) for name in _LISTS)
 
 
 def has_clock(plain: Plain) -> bool:

@@ -50,6 +50,7 @@ class Tracker:
         self.engine = Engine(
             self.line,
             lattice.reference,
+            lattice.circumference_m,
             step=1 if has_clock(lattice.plain) else 0,
             on_device=place.is_gpu,
         )
