@@ -19,7 +19,7 @@ Json = dict[str, Any]  # Any: JSON values
 
 DEGREES = (2, 3, 4, 6, 8, 10)
 ROWS_PER_TERM = 2.0
-TUNED_ROWS = 300  # that the length scales of a Gaussian process are found on
+TUNED_ROWS = 200  # that the length scales of a Gaussian process are found on
 MOST_POINTS = 1500
 
 

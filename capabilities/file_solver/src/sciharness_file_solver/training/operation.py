@@ -101,6 +101,7 @@ def fit(request: TrainRequest, context: Context, samples: Samples, output: int) 
     errors[good] = np.abs(chosen.predicted - values)
     size = float(np.sqrt((values**2).mean()))
     policy = regions(
+        box,
         samples.asked[learning],
         errors[learning],
         int(kept.sum()),

@@ -11,6 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness_file_solver.shipped.routing import region_bounds
+from sciharness_file_solver.training.families import Box
 
 Array = NDArray[np.float64]
 Json = dict[str, Any]  # Any: JSON values
@@ -20,7 +21,9 @@ RULE = (
     "is the error at place ceil((n + 1)(1 - miss_rate)); a region answers if bound and root mean "
     "square error of its kept cases are at most the tolerance"
 )
-SPARE = 1.5  # kept cases for each region, as a multiple of the fewest that give a bound
+SPARE = 2.0  # kept cases for each region, as a multiple of the fewest that give a bound
+SPREAD = 4096  # points that regions are drawn on
+NEAR = 3  # training cases that tell the error at a point
 
 
 @frozen(eq=False)
@@ -71,27 +74,38 @@ def fewest(miss_rate: float) -> int:
 
 
 def regions(
-    rows: Array, errors: Array, kept: int, tolerance: float, miss_rate: float, seed: int
+    box: Box,
+    rows: Array,
+    errors: Array,
+    kept: int,
+    tolerance: float,
+    miss_rate: float,
+    seed: int,
 ) -> Policy:
     """Return regions of similar error, found on training cases alone.
 
     ``rows`` (n, columns), ``errors`` (n,) of models that did not see the case,
-    infinite where the solver failed. ``kept`` is the number of cases that will
-    measure them, which bounds how many regions there can be.
+    infinite where the solver failed. ``kept`` is the number of evenly spread
+    cases that will measure them: every region is large enough to get its share.
     """
-    from sklearn.tree import DecisionTreeRegressor  # a second to import
+    from scipy.spatial import cKDTree  # slow imports, like the next
+    from sklearn.tree import DecisionTreeRegressor
 
+    most = int(kept / (SPARE * fewest(miss_rate)))
+    if most < 2:
+        return Policy(tolerance, miss_rate, [-1], [0.0], [0])
     finite = errors[np.isfinite(errors)]
     worst = 10.0 * max(float(finite.max(initial=0.0)), tolerance)
     logs = np.log(np.minimum(errors, worst) + 1e-3 * tolerance)
-    most = max(1, int(kept / (SPARE * fewest(miss_rate))))
-    if most == 1:
-        return Policy(tolerance, miss_rate, [-1], [0.0], [0])
-    least = max(5, int(0.4 * len(rows) / most))
-    found = DecisionTreeRegressor(
-        max_leaf_nodes=most, min_samples_leaf=min(least, len(rows)), random_state=seed
-    ).fit(rows, logs)
-    tree = found.tree_
+    # Adaptive cases crowd; points spread evenly give each region its volume.
+    spread = np.random.default_rng(seed).random((SPREAD, len(box.names)))
+    near = cKDTree((rows - box.low) / (2.0 * box.half)).query(spread, min(NEAR, len(rows)))[1]
+    expected = logs[near.reshape(SPREAD, -1)].mean(axis=1)
+    tree = (
+        DecisionTreeRegressor(max_leaf_nodes=most, min_samples_leaf=SPREAD // most)
+        .fit(box.low + 2.0 * box.half * spread, expected)
+        .tree_
+    )
     inner = tree.children_left >= 0
     return Policy(
         tolerance,
