@@ -85,7 +85,7 @@ def search_on(request: SearchRequest, context: Context, data: Input, noise: floa
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
     again = _repeat(engine, request, everything, members[index], limits, context, clock)
     context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
-    formulas = _formulas(members, index, everything, rows, again)
+    formulas = formulas_of(members, index, everything, rows, again)
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
@@ -176,7 +176,7 @@ def _repeat(
     )
 
 
-def _formulas(
+def formulas_of(
     members: Sequence[Candidate],
     chosen: int,
     everything: Visible,

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
-from sciharness_symbolic_regression.request import CandidateRequest, SearchRequest
+from sciharness_symbolic_regression.request import (
+    BaselineRequest,
+    CandidateRequest,
+    SearchRequest,
+)
 
 MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")
 PREDICTOR = (
@@ -49,6 +53,16 @@ def candidate(request: CandidateRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+def baseline(request: BaselineRequest, context: Context) -> Outcome:
+    """Fit simple closed forms by least squares, where no search engine can be had.
+
+    Metrics are those of ``search``. It needs ``permissions.symbolic_baseline``.
+    """
+    from sciharness_symbolic_regression.baseline.operation import run  # numpy, not to describe
+
+    return run(request, context)
+
+
 def dynamics(request: DynamicsRequest, context: Context) -> Outcome:
     """Find the law of motion of a variable along time, with sums over neighbours as columns.
 
@@ -81,6 +95,17 @@ def harness_capabilities() -> Sequence[Capability]:
             ),
             outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
             metrics=METRICS,
+        ),
+        Capability(
+            operation="baseline",
+            run=baseline,
+            request=BaselineRequest,
+            summary="Fit simple closed forms to a table's target; no search.",
+            group="execution and training",
+            inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
+            outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
+            metrics=METRICS,
+            permission="symbolic_baseline",
         ),
         Capability(
             operation="dynamics",

@@ -26,9 +26,12 @@ class SearchRequest:
     speed; only ``time_limit`` and a cancelled run end it earlier.
     """
 
-    engine: Literal["auto", "operon"] = field(
+    engine: Literal["auto", "operon", "pysr"] = field(
         default="auto",
-        metadata={"help": "Search engine; auto takes the best one that is ready (operon)."},
+        metadata={
+            "help": "Search engine. auto is operon, or pysr where only that is ready; pysr needs "
+            "the extra [pysr] and an installed Julia, and is never downloaded by a run."
+        },
     )
     alphabet: Alphabet = field(
         default="auto",
@@ -104,6 +107,26 @@ class SearchRequest:
         default=None,
         validator=validators.optional(validators.gt(0)),
         metadata={"help": "Seconds after which the best so far is taken; then not reproducible."},
+    )
+
+
+@frozen
+class BaselineRequest:
+    """Settings of ``symbolic_regression.baseline``."""
+
+    max_complexity: int = field(
+        default=40,
+        validator=[validators.ge(3), validators.le(200)],
+        metadata={"help": "Largest number of nodes of a formula."},
+    )
+    validation: float = field(
+        default=0.25,
+        validator=[validators.ge(0.1), validators.le(0.5)],
+        metadata={"help": "Share of the visible rows, or groups, kept back to choose a formula."},
+    )
+    out_of_domain: Literal["flag", "refuse"] = field(
+        default="flag",
+        metadata={"help": "What the predictor does with rows outside the training ranges."},
     )
 
 

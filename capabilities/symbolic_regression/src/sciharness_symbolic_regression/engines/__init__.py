@@ -14,16 +14,23 @@ class EngineUnavailable(HarnessError):
 
 
 def engine_named(name: str) -> Engine:
-    """Return the engine of a name, or the best ready one for ``auto``.
+    """Return the engine of a name; for ``auto`` Operon, or PySR where only that is ready.
 
     Raises:
         EngineUnavailable: it cannot run here; the message says why and what to do.
     """
     from sciharness_symbolic_regression.engines.operon import Operon
+    from sciharness_symbolic_regression.engines.pysr import PySR
 
-    engines: dict[str, Engine] = {"operon": Operon()}
-    engine = engines["operon" if name == "auto" else name]
-    reason = engine.unavailable()
-    if reason:
-        raise EngineUnavailable(reason, where=f"engine {engine.name}")
-    return engine
+    engines: dict[str, Engine] = {"operon": Operon(), "pysr": PySR()}
+    wanted = ("operon", "pysr") if name == "auto" else (name,)
+    reasons = {one: engines[one].unavailable() for one in wanted}
+    for one, reason in reasons.items():
+        if reason is None:
+            return engines[one]
+    raise EngineUnavailable(
+        "; ".join(str(reason) for reason in reasons.values()),
+        where=f"engine {name}",
+        hint="Where no engine can be had, permissions: {symbolic_baseline: true} allows "
+        "symbolic_regression.baseline instead.",
+    )

@@ -1,0 +1,1 @@
+"""The bounded baseline: few closed forms by least squares, where no search engine can be had."""

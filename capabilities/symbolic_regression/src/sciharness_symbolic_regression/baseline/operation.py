@@ -1,0 +1,58 @@
+"""The operation ``symbolic_regression.baseline``: simple forms, chosen as a search chooses."""
+
+from __future__ import annotations
+
+from sciharness import read_table
+from sciharness.plugin import Context, Outcome
+from sciharness_publisher.expression import render
+from sciharness_symbolic_regression.baseline.forms import formulas
+from sciharness_symbolic_regression.baselines import linear_form, mean_form
+from sciharness_symbolic_regression.candidates import Limits, front, gather
+from sciharness_symbolic_regression.choosing import choose, sound_only
+from sciharness_symbolic_regression.finished import Finished, write
+from sciharness_symbolic_regression.operation import formulas_of
+from sciharness_symbolic_regression.request import BaselineRequest, SearchRequest
+from sciharness_symbolic_regression.rows import split, visible
+from sciharness_symbolic_regression.sample import derived_seed, thinned
+from sciharness_symbolic_regression.searching import Searched
+from sciharness_symbolic_regression.written import tree_of
+
+ROWS = 20_000
+SAID = (
+    "Bounded baseline: simple closed forms by least squares. No search was made, so a law of "
+    "another form would not have been found."
+)
+
+
+def run(request: BaselineRequest, context: Context) -> Outcome:
+    """Fit simple closed forms to the visible rows and write the chosen one as a predictor.
+
+    Raises:
+        DataError: the visible rows cannot be used.
+    """
+    settings = SearchRequest(
+        max_complexity=request.max_complexity,
+        validation=request.validation,
+        stability_runs=0,
+        out_of_domain=request.out_of_domain,
+        units="ignore",
+    )
+    data = context.inputs["data"]
+    everything = visible(read_table(data))
+    rows, how = split(everything, settings.validation, context.seed, settings.loss)
+    baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, settings.loss)}
+    seed = derived_seed(context.seed, 7)
+    texts = formulas(thinned(rows.train, ROWS, seed))
+    context.progress(0.5, "choosing")
+    known = [render(tree_of(form)) for form in baselines.values()]
+    limits = Limits(settings.max_complexity)
+    members = sound_only(front(gather([*known, *texts], rows, limits, seed), rows), rows, seed)
+    chosen = choose(members, rows)
+    outcome = write(
+        Finished(
+            settings, context, data, everything, rows, how, "baseline",
+            Searched(texts, len(texts), "max_evaluations", 1, 0), baselines,
+            formulas_of(members, chosen, everything, rows, ()), chosen,
+        )
+    )  # fmt: skip
+    return Outcome(outcome.metrics, (SAID, *outcome.notes))
