@@ -8,7 +8,7 @@ from sciharness.contract.records import Permissions
 from sciharness.errors import PluginError
 from sciharness.plugin import PERMISSIONS
 from sciharness.runtime.gate import check_permission
-from sciharness.workers.descriptor import descriptor_from_plain, described
+from sciharness.workers.descriptor import described, descriptor_from_plain
 
 
 def test_the_switches_that_a_plugin_may_name_are_those_of_a_contract() -> None:

@@ -34,7 +34,8 @@ class Problem:
                 place += f":{self.column}"
         head = ": ".join(part for part in (place, self.path) if part)
         said = f"expected {self.expected}" if self.expected else ""
-        found = f"found {self.found}" if self.found else ""
+        told = self.found if self.kind == "warning" else f"found {self.found}"
+        found = told if self.found else ""
         body = ", ".join(part for part in (said, found) if part)
         text = ": ".join(part for part in (head, body) if part)
         return f"{text}. {self.hint}" if self.hint else text

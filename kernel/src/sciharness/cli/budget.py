@@ -90,7 +90,7 @@ def _amounts(texts: Sequence[str], option: str) -> dict[str, float | None]:
 
 
 def _show(state: RunState, json_output: bool) -> None:
-    from sciharness.runtime.topup import show_amount
+    from sciharness.runtime.budget import show_amount
 
     if json_output:
         print_json(_plain(state))
@@ -113,7 +113,8 @@ def _plain(state: RunState) -> dict[str, Any]:  # Any: JSON values
 
 
 def _show_changes(state: RunState, limits: Limits, json_output: bool) -> None:
-    from sciharness.runtime.topup import raised_event, show_amount
+    from sciharness.runtime.budget import show_amount
+    from sciharness.runtime.topup import raised_event
 
     changes = raised_event(state, limits)[1]["changes"]
     goes_on = state.status == "budget_exhausted"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sciharness.cli.common import as_json, opened
-from sciharness.cli.output import print_json, say
+from sciharness.cli.output import Teller, print_json, say
 
 if TYPE_CHECKING:
     from sciharness.runtime.call import CallResult, Given
@@ -79,19 +79,25 @@ def _print(result: CallResult, json_output: bool) -> None:
     for name, value in result.metrics.items():
         click.echo(f"{name} = {value:.8g}")
     for artifact in result.artifacts:
-        click.echo(f"{artifact['path']}")
+        click.echo(_short(Path(str(artifact["path"]))))
     for note in result.notes:
         say(note)
+
+
+def _short(path: Path) -> str:
+    """Return a path from here, if it lies below this folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _teller() -> Callable[[Mapping[str, Any]], None]:  # Any: JSON values
     from sciharness.runtime.progress import progress_line
 
-    started = time.monotonic()
+    started, told = time.monotonic(), Teller()
 
     def tell(event: Mapping[str, Any]) -> None:  # Any: JSON values
         if "progress" in event:
-            say(progress_line(event["progress"], time.monotonic() - started))
+            told(f"    {progress_line(event['progress'], time.monotonic() - started)}")
 
     return tell
 

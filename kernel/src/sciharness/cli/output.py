@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import traceback
 from typing import Any
 
 import click
 
 from sciharness.errors import HarnessError
+
+FIRST_PROGRESS = 10.0  # seconds
 
 
 def print_json(value: Any) -> None:  # Any: JSON values
@@ -37,6 +40,31 @@ def print_error(fault: HarnessError) -> None:
 def say(message: str) -> None:
     """Print a message on stderr."""
     click.echo(message, err=True)
+
+
+class Teller:
+    """Says what a run is doing; progress is told seldom where nobody watches a terminal.
+
+    Lines that are indented tell of progress inside a step. Into a file or pipe
+    the first goes after ten seconds, each further one after twice the time.
+    """
+
+    def __init__(self) -> None:
+        self._watched = sys.stderr.isatty()
+        self._begun = time.monotonic()
+        self._due = FIRST_PROGRESS
+
+    def __call__(self, message: str) -> None:
+        """Say ``message``, unless it is progress that can wait."""
+        now = time.monotonic()
+        if not message.startswith(" "):
+            self._begun, self._due = now, FIRST_PROGRESS
+        elif not self._watched:
+            elapsed = now - self._begun
+            if elapsed < self._due:
+                return
+            self._due = 2 * elapsed
+        say(message)
 
 
 def say_error(fault: HarnessError) -> None:

@@ -83,7 +83,11 @@ def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
 
 
 def _card(entry: PluginStatus, operation: Operation) -> dict[str, Any]:  # Any: JSON values
+    from sciharness.contract._matching import bindable_inputs
+
     granted = entry.trusted_metrics and operation.kind == "evaluator"
+    # Evaluators are given predictions and labels; what a contract binds is what is shown.
+    inputs = bindable_inputs(operation) if operation.kind == "evaluator" else operation.inputs
     return {
         "name": operation.name,
         "summary": operation.summary,
@@ -93,11 +97,11 @@ def _card(entry: PluginStatus, operation: Operation) -> dict[str, Any]:  # Any: 
         "kind": operation.kind,
         "trusted": granted,
         "trusted_metrics": list(operation.trusted_metrics) if granted else [],
-        "consumes": sorted({kind for item in operation.inputs for kind in item.types}),
+        "consumes": sorted({kind for item in inputs for kind in item.types}),
         "produces": sorted({item.type for item in operation.outputs}),
         "inputs": [
             {"name": item.name, "types": list(item.types), "optional": item.optional}
-            for item in operation.inputs
+            for item in inputs
         ],
         "outputs": [{"name": item.name, "type": item.type} for item in operation.outputs],
         "metrics": list(operation.metrics),
@@ -111,7 +115,10 @@ def _print_operation(card: dict[str, Any]) -> None:  # Any: JSON values
     trust = ", trusted metrics" if card["trusted"] else ""
     click.echo(f"\n{card['name']}: {card['summary']}")
     click.echo(f"  group: {card['group']} ({card['class']}{trust})")
-    click.echo(f"  takes: {', '.join(item['name'] for item in card['inputs']) or 'nothing'}")
+    takes = [
+        f"{item['name']} (optional)" * item["optional"] or item["name"] for item in card["inputs"]
+    ]
+    click.echo(f"  takes: {', '.join(takes) or 'nothing'}")
     click.echo(f"  writes: {', '.join(item['name'] for item in card['outputs']) or 'nothing'}")
     click.echo(f"  reports: {', '.join(card['metrics']) or 'no metrics'}")
     _print_fields(card["request"])

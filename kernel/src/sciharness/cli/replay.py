@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sciharness.cli.common import RUN, as_json, dry_run, opened
-from sciharness.cli.output import print_json, say
+from sciharness.cli.output import Teller, print_json, say
 
 if TYPE_CHECKING:
     from sciharness.runtime.replay import ReplayedAction
@@ -40,7 +40,7 @@ def replay(ctx: click.Context, run: str, dry_run: bool, json_output: bool) -> in
             for record in state.settled:
                 click.echo(f"[{record.index + 1}] {record.step}: {record.capability}")
             return 0
-        actions = list(replay_run(home, state, Manner(tell=say, stop=stop)))
+        actions = list(replay_run(home, state, Manner(tell=Teller(), stop=stop)))
         facts = _facts(home, state, actions)
     if json_output:
         print_json(facts)

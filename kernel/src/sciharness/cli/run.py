@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sciharness.cli.common import RUN, as_json, opened
-from sciharness.cli.output import print_json, say, say_error
+from sciharness.cli.output import Teller, print_json, say, say_error
 
 if TYPE_CHECKING:
     from sciharness.runtime.session import NewEvent
@@ -149,7 +149,7 @@ def carry(
     from sciharness.store.artifacts import ArtifactStore
 
     with stop_on_interrupt(say) as stop:
-        manner = Manner(workers, spend_holdout, say, stop, hidden)
+        manner = Manner(workers, spend_holdout, Teller(), stop, hidden)
         statuses = UNFINISHED if allowed is None else allowed
         carry_run(home, run_id, manner, allowed=statuses, first=first, export_to=export_to)
     view, state = view_of(home, run_id)

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from sciharness.runtime.budget import show_amount
 from sciharness.runtime.state import RunState
 from sciharness.store.artifacts import ArtifactStore
 
@@ -49,12 +50,12 @@ def describe(view: View, formulas: View | None = None) -> str:
     lines += [_sealed(name, item) for name, item in view["sealed_holdout_targets"].items()]
     lines += [_look(item) for item in view["holdout_queries"]]
     used = [
-        f"{key} {item['used']:g} of {item['limit']:g}"
+        f"{key} {show_amount(key, item['used'])} of {show_amount(key, item['limit'])}"
         for key, item in view["budget"].items()
         if item["limit"] is not None
     ]
     if used:
-        lines.append("budget: " + ", ".join(used))
+        lines.append("budget used: " + ", ".join(used))
     lines += [_package(item) for item in view.get("packages", [])]
     if view.get("export"):
         lines.append(f"export: {view['export']}")
@@ -130,7 +131,7 @@ def advice(state: RunState, view: View, command: str) -> list[str]:
             f"best {item['metric']}: {item['value']:.6g}, {gap:.3g} away from {item['threshold']:g}"
         )
     limits = [
-        f"{key} used {entry['used']:g} of {entry['limit']:g}"
+        f"{key} used {show_amount(key, entry['used'])} of {show_amount(key, entry['limit'])}"
         for key, entry in view["budget"].items()
         if entry["limit"] is not None and entry["used"] >= entry["limit"]
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from attrs import define, field, frozen
 
+from sciharness.contract.durations import show_duration
 from sciharness.contract.records import BUDGET_KEYS
 from sciharness.descriptors import Operation
 
@@ -24,8 +25,22 @@ class Exhausted:
     kept: float = 0.0
 
     def __str__(self) -> str:
-        kept = f", {self.kept:.6g} kept for the report" if self.kept else ""
-        return f"budget {self.key}: used {self.used:.6g} of {self.limit:.6g}{kept}"
+        kept = f", {show_amount(self.key, self.kept)} kept for the report" if self.kept else ""
+        used, limit = show_amount(self.key, self.used), show_amount(self.key, self.limit)
+        return f"budget {self.key}: used {used} of {limit}{kept}"
+
+
+def show_amount(key: str, amount: float | None) -> str:
+    """Return an amount as a person reads it.
+
+    >>> show_amount("wall_time", 90.0), show_amount("actions", 3.0), show_amount("actions", None)
+    ('1m30s', '3', 'unlimited')
+    """
+    if amount is None:
+        return "unlimited"
+    if key == "wall_time":
+        return show_duration(amount) if amount >= 10 or amount == int(amount) else f"{amount:.1f}s"
+    return f"{amount:.6g}" if amount != int(amount) else str(int(amount))
 
 
 def reservation(operation: Operation) -> dict[str, float]:

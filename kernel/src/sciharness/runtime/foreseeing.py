@@ -81,8 +81,8 @@ class Foresight:
             runs = ", ".join(dict.fromkeys(look.run_id for look in looks))
             findings.warn(
                 place,
-                found=f"{_looks(len(looks), allowed)} at the final labels of {key.target} taken"
-                f" (run {runs})",
+                found=f"the final labels of {key.target} were looked at already"
+                f" ({len(looks)} of {allowed} look{'s' if allowed > 1 else ''}, run {runs})",
                 hint="The same predictor replays its result; another one will be refused,"
                 " unless --spend-holdout grants one more look.",
             )
@@ -106,10 +106,6 @@ class Foresight:
                 )
             if checked.table is not None:
                 _warn_units(checked.table.units, card["columns"], named, place, findings)
-
-
-def _looks(taken: int, allowed: int) -> str:
-    return "the one look is" if allowed == taken == 1 else f"{taken} of {allowed} looks are"
 
 
 def _card(lease: Leasable) -> dict[str, Any] | None:  # Any: JSON values

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sciharness.contract.durations import parse_duration, show_duration
+from sciharness.contract.durations import parse_duration
 from sciharness.contract.records import BUDGET_KEYS, COUNTED_BUDGET_KEYS
 from sciharness.errors import UsageError
 from sciharness.problems import Problem
 from sciharness.requests.check import nearest
+from sciharness.runtime.budget import show_amount
 from sciharness.runtime.session import NewEvent
 from sciharness.runtime.state import RunState, fold
 from sciharness.store.events import EventLog
@@ -100,19 +101,6 @@ def check_open(home: Home, run_id: str) -> str:
             hint="`harness run CONTRACT --fresh` starts anew.",
         )
     return status
-
-
-def show_amount(key: str, amount: float | None) -> str:
-    """Return an amount as a person reads it.
-
-    >>> show_amount("wall_time", 90.0), show_amount("actions", 3.0), show_amount("actions", None)
-    ('1m30s', '3', 'unlimited')
-    """
-    if amount is None:
-        return "unlimited"
-    if key == "wall_time":
-        return show_duration(amount) if amount >= 10 or amount == int(amount) else f"{amount:.1f}s"
-    return f"{amount:.6g}" if amount != int(amount) else str(int(amount))
 
 
 def _not_raised(state: RunState, wanted: Limits) -> list[Problem]:

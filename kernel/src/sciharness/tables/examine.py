@@ -101,13 +101,19 @@ class Examined:
         """Return what a person should know though it is no fault."""
         texts = []
         if self.rows_dropped:
-            texts.append(f"{self.rows_dropped} rows are left out: a feature is missing in them")
+            several = self.rows_dropped > 1
+            left_out = "rows are left out" if several else "row is left out"
+            where = "them" if several else "it"
+            texts.append(f"{self.rows_dropped} {left_out}: a feature is missing in {where}")
         if self.rows_repeated:
-            repeated = f"{self.rows_repeated} rows repeat an earlier row"
+            repeated = "rows repeat" if self.rows_repeated > 1 else "row repeats"
+            repeated = f"{self.rows_repeated} {repeated} an earlier row"
             texts.append(f"{repeated}; equal rows stay on one side of the split")
         unseen = len(self.scan.classes) - len(self.visible_classes)
         if unseen and self.scan.classes:
-            texts.append(f"{unseen} classes occur in no visible row")
+            texts.append(
+                f"{unseen} class{'es occur' if unseen > 1 else ' occurs'} in no visible row"
+            )
         return tuple(texts)
 
 

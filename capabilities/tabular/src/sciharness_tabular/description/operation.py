@@ -94,23 +94,27 @@ def _findings(description: Json, request: DescribeRequest) -> Iterator[str]:
     rows = description["rows"]
     if description["missing_cells"]:
         worst = max(description["columns"], key=lambda one: one["missing"])
-        yield (
-            f"{description['missing_cells']} cells are missing, most in {worst['name']!r} "
-            f"({worst['missing']} of {rows})"
-        )
+        cells = _counted(description["missing_cells"], "cell is", "cells are")
+        yield (f"{cells} missing, most in {worst['name']!r} ({worst['missing']} of {rows})")
     if description["duplicates"]:
-        yield f"{description['duplicates']} rows repeat an earlier row"
+        yield _counted(description["duplicates"], "row repeats", "rows repeat") + " an earlier row"
     if description["conflicting_rows"]:
-        yield f"{description['conflicting_rows']} rows have equal features but another target"
+        conflicting = _counted(description["conflicting_rows"], "row has", "rows have")
+        yield f"{conflicting} equal features but another target"
     for key, words in (("constant", "constant"), ("near_constant", "nearly constant")):
         if names := description[key]:
             yield f"{words}: {', '.join(map(repr, names))}"
     if found := description["pairs_found"]:
         strongest = description["pairs"][0]
+        pairs = _counted(found, "pair of columns has", "pairs of columns have")
         yield (
-            f"{found} pairs of columns have a correlation of {request.strong_correlation:g} or "
-            f"more, first {strongest['first']!r} with {strongest['second']!r}"
+            f"{pairs} a correlation of {request.strong_correlation:g} or more, "
+            f"first {strongest['first']!r} with {strongest['second']!r}"
         )
+
+
+def _counted(many: int, one: str, several: str) -> str:
+    return f"{many:,} {one if many == 1 else several}"
 
 
 def _metrics(description: Json) -> dict[str, float]:
