@@ -148,13 +148,16 @@ def losses(errors: Array, weights: Array, loss: str, scale: float) -> Array:
 
 
 def promising(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the few best of each complexity by training error, simplest first."""
-    by_complexity: dict[int, list[Candidate]] = {}
+    """Return the few best of each complexity and number of constants, simplest first.
+
+    Best is by training error, which a formula with a constant more beats by chance.
+    """
+    by_size: dict[tuple[int, int], list[Candidate]] = {}
     for candidate in candidates:
-        by_complexity.setdefault(candidate.complexity, []).append(candidate)
+        by_size.setdefault((candidate.complexity, candidate.constants), []).append(candidate)
     best = []
-    for size in sorted(by_complexity):
-        ranked = sorted(by_complexity[size], key=lambda one: (one.train_error, one.shape))
+    for size in sorted(by_size):
+        ranked = sorted(by_size[size], key=lambda one: (one.train_error, one.shape))
         best += ranked[:PER_COMPLEXITY]
     return best
 
