@@ -24,8 +24,10 @@ from sciharness.workers.child import (
     run_child,
 )
 from sciharness.workers.confinement import probe
+from sciharness.workers.failures import ActionFailed
 
 __all__ = [
+    "ActionFailed",
     "ChildResult",
     "Failure",
     "Grants",

@@ -9,12 +9,12 @@ from attrs import evolve
 
 from sciharness.profiles._json_files import profile_json
 from sciharness.profiles._lattices import is_lattice, profile_lattice
-from sciharness.profiles._python_files import profile_python
 from sciharness.profiles._reading import Window
 from sciharness.profiles._tables import profile_table
 from sciharness.profiles._text import shown
 from sciharness.profiles.headers import read_header, runs_here
 from sciharness.profiles.records import Profile
+from sciharness.profiles.source import profile_python
 
 MOST_INFLATED = 64 * 2**20
 
@@ -117,7 +117,10 @@ def _plain(name: str, data: bytes) -> Profile:
         known = next((said for magic, said in _KNOWN if data.startswith(magic)), None)
         seen = {"looks_like": known} if known else {}
         return Profile("opaque", roles=_roles_of_opaque(known), facts=seen)
-    facts: dict[str, object] = {"lines": text.count("\n") + bool(text and text[-1] != "\n"), "encoding": "utf-8"}
+    facts: dict[str, object] = {
+        "lines": text.count("\n") + bool(text and text[-1] != "\n"),
+        "encoding": "utf-8",
+    }
     if text.startswith("#!"):
         facts["interpreter"] = shown(text[2:].splitlines()[0].strip()) if text[2:].strip() else ""
     return Profile("text", roles=("other",), facts=facts)
