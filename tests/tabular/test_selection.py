@@ -119,6 +119,18 @@ def test_a_cancelled_run_keeps_the_first_model_and_starts_no_other() -> None:
     assert found.passed_over == (("second", "cancelled"), ("third", "cancelled"))
 
 
+def test_a_cancelled_run_stops_between_two_fits_of_a_fold() -> None:
+    log: list[str] = []
+    asked = iter([False, True])  # when the second model begins, and after its first fit
+    families = [Oracle(name, {0: NOISE, 1: NOISE, 2: NOISE}, log=log) for name in ("a", "b", "c")]
+
+    found = chosen(*families, clock=Clock(lambda: next(asked, True), None))
+
+    assert log == ["a"] * 5 + ["b"]
+    assert found.choice.family.name == "a"
+    assert found.passed_over == (("b", "cancelled"), ("c", "cancelled"))
+
+
 def test_no_fold_begins_that_would_leave_no_time_for_the_final_fit() -> None:
     seconds = iter(np.arange(0.0, 1000.0, 5.0).tolist())  # every look at the clock: 5 s later
     log: list[str] = []

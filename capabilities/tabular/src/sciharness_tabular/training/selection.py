@@ -89,15 +89,25 @@ class Clock:
         """Forget how long a fold takes: another model is next."""
         self._fold_seconds = 0.0
 
+    def check(self) -> None:
+        """Be asked between two fits.
+
+        Raises:
+            OutOfTime: the action was cancelled.
+        """
+        if self.cancelled():
+            self.reason = "cancelled"
+            raise OutOfTime
+
     def began(self) -> float:
         """Return the time, to be handed to ``ended`` after the fold.
 
         Raises:
-            OutOfTime: another fold and the final fit would take too long.
+            OutOfTime: it was cancelled, or another fold and the final fit
+                would take too long.
         """
-        if self.cancelled():
-            self.reason = "cancelled"
-        elif self.limit is not None:
+        self.check()
+        if self.limit is not None:
             left = self.limit - (self.now() - self._started)
             if left <= max(0.0, (1.0 + FINAL_FIT) * self._fold_seconds):
                 self.reason = "time_limit"
@@ -168,7 +178,11 @@ def cross_validate(
         began = clock.began() if clock is not None else 0.0
         train = rows.take(np.flatnonzero(folds != fold))
         with one_thread():
-            found = list(family.trials(train, rows.features[folds == fold], alone))
+            found = []
+            for trial in family.trials(train, rows.features[folds == fold], alone):
+                found.append(trial)
+                if clock is not None:
+                    clock.check()  # a fold may hold many fits
         if clock is not None:
             clock.ended(began)
         return found
