@@ -197,8 +197,10 @@ def _solver_check(
     arguments = [str(word) for word in smoke.get("args") or ()]
     expected = int(smoke.get("expect_exit") or 0)
     shown = [executable, *arguments]
+    bare = program.suffix == ".py" and not program.read_bytes().startswith(b"#!")
+    words = [sys.executable, str(program)] if bare else [str(program)]
     try:
-        done = _run([str(program), *arguments], folder, limits, cancelled)
+        done = _run([*words, *arguments], folder, limits, cancelled)
     except OSError as error:
         return _check("solver", shown, f"cannot be started: {error}", passed=False)
     good = done.failure is None and done.returncode == expected

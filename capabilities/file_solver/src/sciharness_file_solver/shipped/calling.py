@@ -71,7 +71,15 @@ def command_line(command: Sequence[str], program: Path, source: Path, sink: Path
         for place, text in places.items():
             word = word.replace(place, text)
         words.append(word)
-    return words
+    return [sys.executable, *words] if words[0] == str(program) and _is_bare(program) else words
+
+
+def _is_bare(program: Path) -> bool:
+    """Return whether a program is Python source that does not say how it is started."""
+    if program.suffix != ".py":
+        return False
+    with open(program, "rb") as stream:
+        return stream.read(2) != b"#!"
 
 
 def call(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -198,7 +199,9 @@ def fit_gaussian(box: Box, rows: Array, values: Array, seed: int) -> Surrogate:
     some = np.random.default_rng(seed).permutation(len(rows))[:TUNED_ROWS]
     lengths = Matern(np.ones(unit.shape[1]), (0.02, 50.0), nu=2.5)
     wanted = ConstantKernel(1.0, (1e-3, 1e5)) * lengths + WhiteKernel(1e-6, (1e-10, 1e-1))
-    tuned = GaussianProcessRegressor(wanted, random_state=seed).fit(unit[some], aims[some])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a length scale at its limit is as good as any beyond
+        tuned = GaussianProcessRegressor(wanted, random_state=seed).fit(unit[some], aims[some])
     found = np.exp(tuned.kernel_.theta)
     scale = np.atleast_1d(found[1:-1])
     points = unit / scale
