@@ -41,6 +41,17 @@ def test_every_suite_draws_the_same_finite_data_for_the_same_seed(parts):
     assert len(problems.everyday()) == 24
 
 
+def test_measured_data_have_their_accepted_laws(parts):
+    judge, problems = parts
+
+    for problem in problems.suite("measured"):
+        data = problems.draw(problem, 0.0, 0)
+        box = {name: (one.low, one.high) for name, one in problem.ranges.items()}
+        assert len(data.noisy) == problem.rows >= 12
+        assert problem.noises[0] < 1  # the law explains its data
+        assert judge(problem.law, problem.law, box, problem.noises[0]).recovered
+
+
 RIGHT = [
     ("a*exp(-b)", "a*exp(-b)"),
     ("2*a*b", "a*(b + b)"),

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from problems import SYNTHETIC, everyday, suite
+from problems import MEASURED, SYNTHETIC, everyday, suite
 
 HERE = Path(__file__).parent
 TABLE = HERE / "results.csv"
@@ -160,7 +160,9 @@ def show(table: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("suite", nargs="?", default="everyday", choices=(*SYNTHETIC, "everyday"))
+    parser.add_argument(
+        "suite", nargs="?", default="everyday", choices=(*SYNTHETIC, MEASURED, "everyday")
+    )
     parser.add_argument("--engine", nargs="+", default=["portfolio"])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--noise", type=float, nargs="+")

@@ -4,6 +4,10 @@ Every suite is a CSV of ``suites/``. A range is ``name=low:high`` (uniform),
 ``name=low~high`` (uniform in the logarithm) or ``name=first..last`` (whole
 numbers). Units read ``name=unit`` and ``->unit`` of the target. Names called
 ``z0``, ``z1``, ... have no effect. Noise is relative to the target's spread.
+
+``measured`` holds real data instead: a file whose last column is the target,
+and the law that the field accepts, with its published constants. All rows are
+seen there, and test errors are those against the accepted law.
 """
 
 from __future__ import annotations
@@ -17,12 +21,13 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.evaluation import evaluate
-from sciharness_publisher.expression import Expression, parse
+from sciharness_publisher.expression import Expression, names_in, parse
 
 Array = NDArray[np.float64]
 
 SUITES = Path(__file__).parent / "suites"
 SYNTHETIC = ("development", "feynman", "nguyen", "keijzer", "livermore", "empirical", "odes")
+MEASURED = "measured"
 EVERYDAY = 24
 KEPT_BACK = 0.2
 _RANGE = re.compile(r"(?P<name>\w+)=(?P<low>[^:~]+?)(?P<kind>:|~|\.\.)(?P<high>.+)")
@@ -57,6 +62,7 @@ class Problem:
     unit: str = ""
     rows: int = 200
     noises: tuple[float, ...] = (0.0,)
+    file: str = ""
 
     @property
     def law(self) -> Expression:
@@ -77,8 +83,9 @@ class Data:
 
 def suite(name: str) -> list[Problem]:
     """Return the problems of one suite in order."""
+    made = _measured if name == MEASURED else _problem
     with (SUITES / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
-        return [_problem(name, row) for row in csv.DictReader(stream)]
+        return [made(name, row) for row in csv.DictReader(stream)]
 
 
 def everyday() -> list[tuple[Problem, float]]:
@@ -95,6 +102,8 @@ def everyday() -> list[tuple[Problem, float]]:
 
 def draw(problem: Problem, noise: float, seed: int) -> Data:
     """Return data of a problem: the same for the same seed, rows 80 % to see."""
+    if problem.file:
+        return _taken(problem)
     text = f"{problem.suite}/{problem.name}"
     random = np.random.default_rng([seed, *text.encode()])
     columns = {name: one.draw(random, problem.rows * 4) for name, one in problem.ranges.items()}
@@ -123,6 +132,34 @@ def _problem(name: str, row: dict[str, str]) -> Problem:
         int(row["rows"]),
         tuple(float(part) for part in row["noise"].split("|")),
     )
+
+
+def _measured(name: str, row: dict[str, str]) -> Problem:
+    """Return a problem of real data: its ranges are the data's, its noise what the law leaves."""
+    columns, target = _table(row["file"], tuple(names_in(parse(row["formula"]))))
+    ranges = {key: Range(float(one.min()), float(one.max())) for key, one in columns.items()}
+    exact = np.broadcast_to(evaluate(parse(row["formula"]), columns), target.shape)
+    noise = float(np.sqrt(np.mean((target - exact) ** 2)) / exact.std())
+    return Problem(
+        name, row["name"], row["formula"], ranges, rows=len(target), noises=(round(noise, 6),),
+        file=row["file"],
+    )  # fmt: skip
+
+
+def _taken(problem: Problem) -> Data:
+    columns, target = _table(problem.file, tuple(names_in(problem.law)))
+    exact = np.broadcast_to(evaluate(problem.law, columns), target.shape)
+    rows = np.arange(len(target))
+    return Data(columns, target, exact, rows, rows)
+
+
+def _table(file: str, used: tuple[str, ...]) -> tuple[dict[str, Array], Array]:
+    """Return columns and target; a column that the law does not name takes its one name."""
+    with (SUITES / file).open(encoding="utf-8-sig", newline="") as stream:
+        head, *rows = list(csv.reader(stream))
+    numbers = np.array(rows, dtype=np.float64)
+    names = head[:-1] if set(used) <= set(head[:-1]) else used
+    return {name: numbers[:, place] for place, name in enumerate(names)}, numbers[:, -1]
 
 
 def _range(text: str) -> tuple[str, Range]:
