@@ -1,4 +1,4 @@
-"""Write the lattices of the examples: a toy ring, and a medical synchrotron.
+"""Write the lattices of the examples, and start values: a toy ring, and a medical synchrotron.
 
     python make_rings.py [FOLDER]
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,20 @@ def medical_ring(strengths: dict[str, float] = STRENGTHS) -> Json:
     return line(placed, math.sqrt(kinetic * (kinetic + 2 * PROTON_EV)))
 
 
+def medical_starts() -> str:
+    """Return start values as a table: 200 protons of a wide beam, evenly spread."""
+    draw = random.Random(2000)
+    half = {"x": 0.04, "px": 0.0045, "y": 0.014, "py": 0.006, "delta": 0.001}
+    lines = [",".join(half)]
+    for _ in range(200):
+        lines.append(",".join(f"{draw.uniform(-one, one):.6g}" for one in half.values()))
+    return "\n".join(lines) + "\n"
+
+
 def main(folder: Path) -> None:
+    starts = folder / "medical_starts.csv"
+    starts.write_text(medical_starts(), encoding="utf-8")
+    print(starts)
     for name, made in (("toy_ring", toy_ring()), ("medical_ring", medical_ring())):
         path = folder / f"{name}.json"
         path.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from sciharness import Context, Input, Outcome
+from sciharness import Context, Input, Outcome, testkit
+from sciharness_xsuite import plugin
 
 Json = dict[str, Any]
 PROTON_EV = 938_272_088.16
@@ -102,3 +103,41 @@ def call(tmp_path: Path) -> Callable[..., Ran]:
         return Ran(outcome, folder, said)
 
     return run
+
+
+@pytest.fixture
+def attempt(tmp_path: Path) -> Callable[..., testkit.Tried]:
+    """Run an operation by its name with everything checked that the kernel checks."""
+    made = iter(range(1000))
+
+    def run(operation: str, request: Json, files: Mapping[str, Path], **means: Any) -> Any:
+        inputs = {name: Input(name, path, "OTHER") for name, path in files.items()}
+        folder = tmp_path / f"attempt{next(made)}"
+        return testkit.run_here(plugin, operation, request, inputs, folder, **means)
+
+    return run
+
+
+def linear_ring(**walls: Any) -> Json:
+    """Return a ring of two linear maps: tunes 0.31 and 0.23, beta 4 m and then 9 m in x.
+
+    ``walls`` are elements at the second place by name, the first one at the start if it is
+    called ``start``.
+    """
+    first = {"betx": [4.0, 9.0], "bety": [4.0, 4.0], "qx": 0.13, "qy": 0.1}
+    second = {"betx": [9.0, 4.0], "bety": [4.0, 4.0], "qx": 0.18, "qy": 0.13}
+    maps = {
+        name: {"__class__": "LineSegmentMap", "length": 5.0, **one}
+        for name, one in (("first", first), ("second", second))
+    }
+    start = [name for name in walls if name == "start"]
+    rest = [name for name in walls if name != "start"]
+    return made_ring(
+        elements={**maps, **walls}, element_names=[*start, "first", *rest, "second"]
+    )
+
+
+@pytest.fixture
+def linear() -> Callable[..., Json]:
+    """The maker of a linear ring whose boundary has a closed form, see :func:`linear_ring`."""
+    return linear_ring

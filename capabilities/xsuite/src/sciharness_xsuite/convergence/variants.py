@@ -31,11 +31,14 @@ def variants(plain: Plain, kicks: tuple[int, ...]) -> Iterator[Variant]:
     have such a count.
     """
     exact, _ = exact_maps(plain)
-    yield Variant("this plugin (exact pure dipoles)", exact)
+    chosen = sliced(plain)
+    yield Variant("this plugin (exact dipole maps)", exact)
     yield Variant("file and xtrack's defaults", plain)
-    yield Variant("uniform integrator, counts of the file", _with(exact, {"integrator": "uniform"}))
+    uniform = _with(exact, chosen, {"integrator": "uniform"})
+    yield Variant("uniform integrator, counts of the file", uniform)
     for count in kicks:
-        yield Variant(f"{count} kicks in each magnet", _with(exact, {KICKS: count}), count)
+        finer = _with(exact, chosen, {KICKS: count})
+        yield Variant(f"{count} kicks in each magnet", finer, count)
 
 
 def sliced(plain: Plain) -> list[str]:
@@ -63,13 +66,10 @@ def _is_strong(element: Mapping[str, Any]) -> bool:
     )
 
 
-def _with(plain: Plain, settings: Mapping[str, Any]) -> Plain:  # Any: JSON values
-    chosen = set(sliced(plain))
-    exact = {
-        name for name, one in plain["elements"].items() if one.get("model") == "bend-kick-bend"
-    }
+def _with(plain: Plain, chosen: list[str], settings: Mapping[str, Any]) -> Plain:
+    # Any: JSON values
     elements = {
-        name: {**element, **settings} if name in chosen and name not in exact else element
-        for name, element in plain["elements"].items()
+        **plain["elements"],
+        **{name: {**plain["elements"][name], **settings} for name in chosen},
     }
     return {**plain, "elements": elements}

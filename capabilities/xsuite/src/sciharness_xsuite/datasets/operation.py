@@ -137,6 +137,8 @@ def _both(found: Gathered, plan: Plan, lattice: Lattice) -> NDArray[np.bool_]:
         raise DataError("cancelled before the particles were tracked", where=lattice.name)
     survived = known[1]
     if survived.all() or not survived.any():
+        if not found.complete:
+            raise DataError("cancelled before a boundary was seen", where=lattice.name)
         fate, change = ("survived", "widen") if survived.all() else ("were lost", "narrow")
         ranges = ", ".join(
             f"{name} {low:g} .. {high:g}"

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from sciharness import Input, Table, read_table
 from sciharness.errors import DataError
+from sciharness_xsuite.datasets.space import UNITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def read_rows(given: Input) -> Rows:
     even = np.array([name.startswith(EVEN) for name in names] or [True] * len(survived))
     return Rows(
         columns=tuple(read.features),
-        units=tuple(read.units.get(name) for name in read.features),
+        units=tuple(read.units.get(name, UNITS.get(name)) for name in read.features),
         target=read.target or "survived",
         classes=(read.classes[0], read.classes[1]),
         features=read.X,

@@ -24,7 +24,7 @@ BOUNDARY, APERTURE, BY_ANGLE, BY_TURNS = (
 
 def sentence(text: str) -> str:
     """Return a note as a sentence."""
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{text}." if text.startswith("xtrack") else f"{text[0].upper()}{text[1:]}."
 
 
 def write_along_part(
@@ -92,7 +92,7 @@ def _draw_ray(panel: Any, side: Along) -> None:  # Any: axes of matplotlib
         panel.axvline(middle, color=LINE, linewidth=1, linestyle="--", label="boundary")
     panel.set(xlabel=f"{side.name}{unit}", yscale="log", ylim=(0.8, side.turns * 1.7))
     far = max(side.ray.high or 0.0, side.ray.outermost or 0.0)
-    if side.ray.high is not None:  # far out all are lost at once
+    if far > 0.0 and side.ray.high is not None:  # far out all are lost at once
         panel.set_xlim(-0.03 * far * scale, min(side.ray.largest, 2.0 * far) * scale)
 
 

@@ -10,6 +10,7 @@ from sciharness import Context
 from sciharness_xsuite.datasets.gathering import Gathered
 from sciharness_xsuite.datasets.request import StabilityRequest
 from sciharness_xsuite.datasets.space import UNITS, Space
+from sciharness_xsuite.plots.boundary import sentence
 from sciharness_xsuite.plots.part import ALIVE, LOST, Part, Table, axis_label, pairs, picture
 
 MOST_DRAWN = 6_000
@@ -27,10 +28,7 @@ def write_survival_part(
     part = Part("Particles that were tracked")
     _draw_map(context, part, space, found)
     _draw_losses(context, part, space, found, request.num_turns)
-    part.text += [
-        f"{found.criterion[0].upper()}{found.criterion[1:]}.",
-        *(f"{one[0].upper()}{one[1:]}." for one in notes),
-    ]
+    part.text += [sentence(note) for note in (found.criterion, *notes)]
     part.tables.append(_domain(space))
     part.tables.append(_drawn(found))
     part.write(context)
