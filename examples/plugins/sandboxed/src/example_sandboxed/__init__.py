@@ -1,0 +1,1 @@
+"""An executor that starts no program where it cannot be confined in full."""
