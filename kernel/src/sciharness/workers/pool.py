@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,24 +13,20 @@ from attrs import define, evolve
 
 from sciharness.contract.records import COUNTED_BUDGET_KEYS
 from sciharness.descriptors import Descriptor
-from sciharness.errors import ContractError, PluginError
+from sciharness.errors import PluginError
 from sciharness.workers import slots
-from sciharness.workers.child import Grants, Limits, child_environment, run_child
-from sciharness.workers.confinement import NONE, ConfinementError, probe
-from sciharness.workers.descriptor import descriptor_from_plain
+from sciharness.workers.answers import answer_of, descriptor_of, result_of
+from sciharness.workers.child import Grants, Limits
+from sciharness.workers.confinement import NONE, probe
 from sciharness.workers.events import EventCheck
 from sciharness.workers.failures import ActionFailed, ImportFailed
 from sciharness.workers.jobs import Consultation, Job, JobResult, asked
+from sciharness.workers.launcher import Launcher
 from sciharness.workers.load_set import LoadSet
 from sciharness.workers.outcome import (
     Produced,
-    checked_metrics,
-    checked_notes,
-    checked_outputs,
-    collected,
 )
 from sciharness.workers.slots import ActionFolders, Slot
-from sciharness.workers.starter import Starter
 from sciharness.workers.wire import Message
 from sciharness.workers.worker import Worker
 
@@ -72,11 +67,10 @@ class Workers:
     ) -> None:
         self.root = root
         self.hidden = hidden
-        self.limits = limits or Limits()
         self._idle: dict[tuple[object, ...], list[_Running]] = {}
         self._busy: list[_Running] = []
         self._lock = threading.Lock()
-        self._starter: Starter | None = None
+        self._launcher = Launcher(hidden, limits or Limits())
         slots.recover(root)
 
     @property
@@ -99,7 +93,7 @@ class Workers:
             ActionFailed: with the typed reason, charged usage and CPU seconds.
             ContractError: a hidden folder would have been readable.
         """
-        result, events, seconds, cpu = self._work(job, self._result, on_event, cancelled)
+        result, events, seconds, cpu = self._work(job, result_of, on_event, cancelled)
         return evolve(result, usage=dict(events.usage), seconds=seconds, cpu_seconds=cpu)
 
     def consult(
@@ -113,7 +107,7 @@ class Workers:
         Raises:
             ActionFailed, ContractError: as :meth:`run`.
         """
-        answer, events, seconds, cpu = self._work(job, self._answer, on_event, cancelled)
+        answer, events, seconds, cpu = self._work(job, answer_of, on_event, cancelled)
         return Consultation(answer, dict(events.usage), seconds, cpu)
 
     def check_isolation(self) -> None:
@@ -122,19 +116,7 @@ class Workers:
         Raises:
             ContractError: one lies beneath a granted folder.
         """
-        if self.isolation == NONE:
-            return
-        slot = Slot.made(self.root)
-        try:
-            run_child(
-                [sys.executable, "-S", "-c", ""],
-                cwd=slot.work,
-                grants=Grants(write=(slot.work,), hidden=self.hidden),
-            )
-        except ConfinementError as error:
-            raise _exposed(error) from error
-        finally:
-            slot.remove()
+        self._launcher.check_isolation(self.root)
 
     def describe(self, package: LoadSet) -> Descriptor:
         """Return what a verified plugin registers, asked of a worker of its own.
@@ -146,7 +128,8 @@ class Workers:
         slot = Slot.made(self.root)
         where = f"{package.package.plugin_id} {package.package.version}"
         try:
-            worker = self._start(package, slot, Grants(write=(slot.work,), hidden=self.hidden), 1)
+            grants = Grants(write=(slot.work,), hidden=self.hidden)
+            worker = self._launcher.start(package, slot, grants, 1)
             try:
                 said = worker.ask({"describe": True}, seconds=60.0)
             finally:
@@ -160,7 +143,7 @@ class Workers:
         finally:
             slot.remove()
         try:
-            return self._descriptor(package, said)
+            return descriptor_of(package, said)
         except PluginError as error:
             raise PluginError(error.message, where=error.where or where) from error
 
@@ -169,12 +152,10 @@ class Workers:
         with self._lock:
             running = [*self._busy, *(one for idle in self._idle.values() for one in idle)]
             self._busy, self._idle = [], {}
-            starter, self._starter = self._starter, None
         for one in running:
             one.worker.close()
             one.slot.remove()
-        if starter is not None:
-            starter.stop()
+        self._launcher.close()
 
     def __enter__(self) -> Self:
         return self
@@ -233,25 +214,6 @@ class Workers:
             cancelled=cancelled,
         )
 
-    def _answer(self, job: Job, folders: ActionFolders, said: Message) -> Message:
-        answer = said.get("answer")
-        if not isinstance(answer, dict):
-            raise ActionFailed("gave no answer", reason="nonsense")
-        return answer
-
-    def _result(self, job: Job, folders: ActionFolders, said: Message) -> JobResult:
-        done = said.get("done")
-        if not isinstance(done, dict):
-            raise ActionFailed("answered something that is no outcome", reason="nonsense")
-        metrics = checked_metrics(done.get("metrics"), job.operation.metrics)
-        notes = checked_notes(done.get("notes"))
-        outputs = checked_outputs(done.get("outputs"))
-        produced: tuple[Produced, ...] = ()
-        if outputs or any(not spec.optional for spec in job.operation.outputs):
-            taken_out = slots.take_outputs(folders.work, job.workspace)
-            produced = collected(taken_out, outputs, job.operation)
-        return JobResult(metrics, produced, notes, {}, 0.0, 0.0)
-
     def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
         if job.private and job.operation.network:
             raise PluginError(
@@ -281,7 +243,7 @@ class Workers:
             hidden=self.hidden,
         )
         try:
-            worker = self._start(job.package, slot, grants, job.workers, cancelled)
+            worker = self._launcher.start(job.package, slot, grants, job.workers, cancelled)
         except BaseException:
             slot.remove()
             raise
@@ -289,40 +251,6 @@ class Workers:
         with self._lock:
             self._busy.append(taken)
         return taken
-
-    def _start(
-        self,
-        package: LoadSet,
-        slot: Slot,
-        grants: Grants,
-        threads: int,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> Worker:
-        roots = tuple(dict.fromkeys(one.root for one in (package.package, *package.libraries)))
-        grants = evolve(grants, read=(*grants.read, *roots))
-
-        def start() -> Worker:
-            return Worker.started(
-                package,
-                cwd=slot.work,
-                env=child_environment(slot.work, threads),
-                limits=self.limits,
-                grants=grants,
-                cancelled=cancelled,
-            )
-
-        try:
-            if threading.current_thread() is threading.main_thread():
-                return start()
-            return self._permanent().call(start)
-        except ConfinementError as error:
-            raise _exposed(error) from error
-
-    def _permanent(self) -> Starter:
-        with self._lock:
-            if self._starter is None:
-                self._starter = Starter()
-            return self._starter
 
     def _drop(self, taken: _Running, folders: ActionFolders) -> None:
         taken.worker.close()
@@ -342,27 +270,3 @@ class Workers:
             self._busy.remove(taken)
             if not fresh:
                 self._idle.setdefault(taken.key, []).append(taken)
-
-    def _descriptor(self, package: LoadSet, said: Message) -> Descriptor:
-        found = said.get("descriptor")
-        if not isinstance(found, dict):
-            raise PluginError("answered something that is no descriptor")
-        verified = package.package
-        return descriptor_from_plain(
-            {
-                **found,
-                "plugin_id": verified.plugin_id,
-                "version": verified.version,
-                "distribution": verified.distribution,
-                "digest": verified.digest,
-            }
-        )
-
-
-def _exposed(error: ConfinementError) -> ContractError:
-    return ContractError(
-        str(error),
-        where="isolation",
-        hint="Keep the home and the contract outside of the interpreter's folders, "
-        "of folder inputs and of HARNESS_READ_PATHS.",
-    )
