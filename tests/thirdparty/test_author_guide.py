@@ -129,7 +129,12 @@ def test_each_section_shows_a_record_of_its_hook(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_examples_use_public_names_only() -> None:
-    allowed = {"sciharness", "sciharness.testkit", "sciharness_publisher.predictor"}
+    allowed = {
+        "sciharness",
+        "sciharness.programs",
+        "sciharness.testkit",
+        "sciharness_publisher.predictor",
+    }
     for path in EXAMPLES.glob("*/src/**/*.py"):
         used = set(re.findall(r"^\s*from (sciharness[\w.]*) import", path.read_text("utf-8"), re.M))
         assert used <= allowed, path
