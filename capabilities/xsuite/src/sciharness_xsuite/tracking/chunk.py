@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
 from sciharness_xsuite.lattice.record import Reference
-from sciharness_xsuite.tracking.record import Floats, Integers
+from sciharness_xsuite.tracking.record import COORDINATES, Floats, Integers
 from sciharness_xsuite.tracking.state import FLOATS, INTEGERS, State
 
+_NUMBERS = ("particle_id", "parent_particle_id")
 _LIGHT_M_PER_S = 299_792_458.0
+
+
+@frozen
+class _Record:
+    """xtrack's particles and views of their arrays, which are slow to make."""
+
+    particles: Any  # Any: xtrack has no types
+    views: Mapping[str, Any]  # Any: arrays of the device
 
 
 @define
@@ -27,7 +37,7 @@ class Engine:
     length_m: float
     step: int = 0
     on_device: bool = False
-    _records: dict[int, Any] = field(factory=dict)
+    _records: dict[int, _Record] = field(factory=dict)
 
     def begin(self, state: State, rows: slice, coordinates: Floats) -> None:
         """Fill rows of the state from coordinates, shape (n, 6)."""
@@ -53,60 +63,59 @@ class Engine:
             made += now
         self._store(record, state, places)
 
-    def _go(self, record: Any, turns: int) -> bool:
-        if record._num_active_particles == 0:
+    def _go(self, record: _Record, turns: int) -> bool:
+        if record.particles._num_active_particles == 0:
             return False
-        self.line.track(record, num_turns=turns)
+        self.line.track(record.particles, num_turns=turns)
         return True
 
-    def _record(self, count: int) -> Any:
+    def _record(self, count: int) -> _Record:
         if count not in self._records:
             if len(self._records) > 8:  # sizes change as particles are lost
                 self._records.clear()
             self._records[count] = self._made(np.zeros((count, 6)))
         return self._records[count]
 
-    def _made(self, coordinates: Floats) -> Any:
+    def _made(self, coordinates: Floats) -> _Record:
         import xtrack
 
-        names = ("x", "px", "y", "py", "zeta", "delta")
-        return xtrack.Particles(
+        particles = xtrack.Particles(
             _context=self.line._context,
             mass0=self.reference.mass0_ev,
             q0=self.reference.q0,
             p0c=self.reference.p0c_ev,
-            **{name: coordinates[:, place] for place, name in enumerate(names)},
+            **{name: coordinates[:, place] for place, name in enumerate(COORDINATES)},
         )
+        names = (*FLOATS, *INTEGERS, *_NUMBERS)
+        views = {name: getattr(particles._xobject, name).to_nplike() for name in names}
+        return _Record(particles, views)
 
-    def _load(self, record: Any, state: State, places: Integers) -> None:
+    def _load(self, record: _Record, state: State, places: Integers) -> None:
         count = len(places)
         for name in (*FLOATS, *INTEGERS):
             self._write(record, name, state.field(name)[places])
-        for name in ("particle_id", "parent_particle_id"):
+        for name in _NUMBERS:
             self._write(record, name, np.arange(count, dtype=np.int64))
         if not self.on_device:
-            record._num_active_particles, record._num_lost_particles = count, 0
+            record.particles._num_active_particles = count
+            record.particles._num_lost_particles = 0
 
-    def _set_clock(self, record: Any, turn: int, beta0: float) -> None:
+    def _set_clock(self, record: _Record, turn: int, beta0: float) -> None:
         """The clock is a function of the turn alone, whatever the record was used for before."""
         seconds = self.length_m / (beta0 * _LIGHT_M_PER_S)
-        record._xobject.time_s = turn * seconds
-        record._xobject.reference_turns = float(turn)
+        record.particles._xobject.time_s = turn * seconds
+        record.particles._xobject.reference_turns = float(turn)
 
-    def _store(self, record: Any, state: State, places: Integers) -> None:
+    def _store(self, record: _Record, state: State, places: Integers) -> None:
         rows = places[self._read(record, "particle_id")]  # lost ones have moved to the end
         for name in (*FLOATS, *INTEGERS):
             state.field(name)[rows] = self._read(record, name)
 
-    def _write(self, record: Any, name: str, values: Any) -> None:
+    def _write(self, record: _Record, name: str, values: Any) -> None:  # Any: an array
         if self.on_device:
-            values = record._context.nparray_to_context_array(values)
-        getattr(record._xobject, name).to_nplike()[:] = values
+            values = self.line._context.nparray_to_context_array(values)
+        record.views[name][:] = values
 
-    def _read(self, record: Any, name: str) -> Any:
-        return self._host(getattr(record._xobject, name).to_nplike())
-
-    def _host(self, values: Any) -> Any:
-        if self.on_device:
-            return self.line._context.nparray_from_context_array(values)
-        return np.asarray(values)
+    def _read(self, record: _Record, name: str) -> Any:  # Any: an array
+        values = record.views[name]
+        return self.line._context.nparray_from_context_array(values) if self.on_device else values

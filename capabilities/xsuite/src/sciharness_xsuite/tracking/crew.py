@@ -80,14 +80,15 @@ class Crew:
             Stopped: the work is cancelled; the state is then of no use.
         """
         left = iter(tasks)
-        busy = {member.answers: member for member in self._members if _give(member, left)}
-        while busy:
+        open_tasks = dict.fromkeys(self._members, 0)
+        for member in (*self._members, *self._members):  # one to do, one to go on with at once
+            open_tasks[member] += _give(member, left)
+        while busy := {one.answers: one for one, count in open_tasks.items() if count}:
             ready, _, _ = select.select(list(busy), [], [], _LOOK_SECONDS)
             for answers in ready:
                 member = busy[answers]
-                _check(member)
-                if not _give(member, left):
-                    del busy[answers]
+                for _ in range(_done(member)):
+                    open_tasks[member] += _give(member, left) - 1
             if cancelled():
                 raise Stopped
 
@@ -118,11 +119,14 @@ def _give(member: _Member, left: Iterator[Task]) -> bool:
     return True
 
 
-def _check(member: _Member) -> None:
+def _done(member: _Member) -> int:
+    """Return how many tasks a member has finished since it was asked last."""
     answer = os.read(member.answers, _MOST_TEXT)
-    if answer != _DONE:
-        said = answer[1:].decode("utf-8", "replace") or "it was ended, perhaps for lack of memory"
-        raise CrewError(f"a tracking process failed: {said}")
+    if not answer or answer.strip(_DONE):
+        said = answer.lstrip(_DONE)[1:].decode("utf-8", "replace")
+        why = said or "it was ended, perhaps for lack of memory"
+        raise CrewError(f"a tracking process failed: {why}")
+    return len(answer)
 
 
 def _work(engine: Engine, state: State, tasks: int, answers: int) -> NoReturn:

@@ -20,8 +20,8 @@ from sciharness_xsuite.tracking.state import State, shared_state
 Report = Callable[[float, str], None]
 
 MOST_IN_CHUNK = 2000
-_LEAST_IN_CHUNK = 50
-_CHUNKS = 16  # for each process and block: the last one to finish is waited for
+_LEAST_IN_CHUNK = 500  # each element costs about as much as ten particles in it
+_CHUNKS = 8  # for each process and block: the last one to finish is waited for
 _BLOCK_SECONDS = 1.0
 _BEGUN_AT_ONCE = 50_000
 _CREW_SECONDS = 0.3  # less work than that is done before processes are forked
@@ -165,7 +165,8 @@ class Tracker:
     def _chunk(self, alive: int, crew: bool) -> int:
         if not crew:
             return alive if self.engine.on_device else MOST_IN_CHUNK
-        return min(MOST_IN_CHUNK, max(_LEAST_IN_CHUNK, -(-alive // (self.workers * _CHUNKS))))
+        share = -(-alive // self.workers)
+        return min(MOST_IN_CHUNK, max(min(share, _LEAST_IN_CHUNK), -(-share // _CHUNKS)))
 
     def _block(self, alive: int) -> int:
         return max(1, int(_BLOCK_SECONDS * self.workers / self.seconds(alive, 1)))
