@@ -73,7 +73,8 @@ def test_a_hybrid_against_its_solver(name: str, tmp_path: Path) -> None:
     print(
         f"\n{name}: {QUERIES} queries, relative error {100 * found['relative_rmse']:.3g} %, "
         f"routing verified {found['routing_policy_verified']:g}, "
-        f"{timing['fall_backs']} fall-backs, hybrid {timing['hybrid_seconds']:.2f} s, solver on {PROCESSORS} processors "
+        f"{timing['fall_backs']} fall-backs, hybrid {timing['hybrid_seconds']:.2f} s, "
+        f"solver on {PROCESSORS} processors "
         f"{timing['solver_seconds_for_all_queries']:.1f} s: {found['hybrid_speedup']:.1f} times"
     )
     assert found["relative_rmse"] <= 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from attrs import field, frozen
@@ -14,7 +14,8 @@ from sciharness.errors import RequestError
 Array = NDArray[np.float64]
 Design = Literal["sobol", "latin_hypercube"]
 CANDIDATES = 1024
-COMMITTEE = 400  # rows that the slowest member of the committee learns from
+COMMITTEE = 600  # cases that the members of the committee learn from
+WORSE = 2.0  # times the least error that a member may have
 
 
 def _array(values: Sequence[float]) -> Array:
@@ -119,7 +120,24 @@ def disagreeing(ranges: Ranges, asked: Array, answered: Array, count: int, seed:
 
 
 def committee(known: Array, values: Array, unit: Array, seed: int) -> Array:
-    """Return what models of three kinds say, shape (3, points)."""
+    """Return what the better ones of several models say, shape (models, points).
+
+    A model that is much worse than the others would disagree with them
+    everywhere, so each is tried on a fifth of the cases first.
+    """
+    held = np.random.default_rng(seed).permutation(len(known)) < len(known) // 5
+    made = members(known.shape[1], seed)
+    errors = [
+        float(np.abs(_said(one, known[~held], values[~held], known[held]) - values[held]).mean())
+        for one in made
+    ]
+    limit = max(WORSE * min(errors), sorted(errors)[1])  # two at least
+    good = [one for one, error in zip(made, errors, strict=True) if error <= limit]
+    return np.array([_said(one, known, values, unit) for one in good])
+
+
+def members(dimensions: int, seed: int) -> list[Any]:  # Any: regressors of scikit-learn
+    """Return models of different kinds: trees, a polynomial, Gaussian processes."""
     # Slow imports, only when something is left to decide.
     from sklearn.ensemble import ExtraTreesRegressor
     from sklearn.gaussian_process import GaussianProcessRegressor
@@ -128,25 +146,27 @@ def committee(known: Array, values: Array, unit: Array, seed: int) -> Array:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
 
-    degree = 3 if known.shape[1] <= 4 else 2
-    width = 0.3 * known.shape[1] ** 0.5
-    members = (
+    degree = 3 if dimensions <= 4 else 2
+    far = dimensions**0.5
+    return [
         ExtraTreesRegressor(50, random_state=seed, n_jobs=1),
         make_pipeline(PolynomialFeatures(degree), Ridge(1e-6)),
-        GaussianProcessRegressor(Matern(width, nu=2.5), alpha=1e-6, optimizer=None),
-    )
-    said = []
-    for place, member in enumerate(members):
-        rows = slice(None) if place < 2 else slice(-COMMITTEE, None)
-        shift = float(values[rows].mean())
-        said.append(member.fit(known[rows], values[rows] - shift).predict(unit) + shift)
-    return np.array(said)
+        GaussianProcessRegressor(Matern(0.3 * far, nu=2.5), alpha=1e-6, optimizer=None),
+        GaussianProcessRegressor(Matern(0.1 * far, nu=1.5), alpha=1e-6, optimizer=None),
+    ]
+
+
+def _said(model: Any, known: Array, values: Array, unit: Array) -> Array:  # Any: as above
+    rows = slice(None, None, -(-len(known) // COMMITTEE))  # a process of all would be slow
+    shift = float(values[rows].mean())
+    found = model.fit(known[rows], values[rows] - shift).predict(unit)
+    return np.asarray(found + shift, dtype=np.float64)
 
 
 def spread_out(unit: Array, worth: Array, count: int) -> list[int]:
     """Return places of ``count`` points of high worth that are not all in one spot."""
     left, chosen = worth.copy(), []
-    radius = 0.5 * (1.0 / count) ** (1.0 / unit.shape[1])
+    radius = 0.25 * (1.0 / count) ** (1.0 / unit.shape[1])
     for _ in range(count):
         best = int(np.argmax(left))
         chosen.append(best)

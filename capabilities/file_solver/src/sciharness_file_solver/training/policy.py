@@ -101,8 +101,9 @@ def regions(
     spread = np.random.default_rng(seed).random((SPREAD, len(box.names)))
     near = cKDTree((rows - box.low) / (2.0 * box.half)).query(spread, min(NEAR, len(rows)))[1]
     expected = logs[near.reshape(SPREAD, -1)].mean(axis=1)
+    # Not by max_leaf_nodes: then nodes are not in the order of a walk, left child first.
     tree = (
-        DecisionTreeRegressor(max_leaf_nodes=most, min_samples_leaf=SPREAD // most)
+        DecisionTreeRegressor(min_samples_leaf=SPREAD // most)
         .fit(box.low + 2.0 * box.half * spread, expected)
         .tree_
     )
