@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,10 @@ def said(folder: Path, solver: dict[str, Any] | None = None) -> tuple[str, list[
     """Return the type of a folder and what is said against it."""
     findings = Findings()
     item = ContractInput("solver", folder.name, "reference_solver", solver=solver)
-    kind = check_solver(item, folder, ("inputs", 0), findings)
-    return kind, [f"{one.path}: {one.found} | {one.expected}" for one in findings.problems]
+    facts = check_solver(item, folder, ("inputs", 0), findings)
+    return facts.type if facts is not None else "", [
+        f"{one.path}: {one.found} | {one.expected}" for one in findings.problems
+    ]
 
 
 @pytest.mark.parametrize("executable", ["bin/solve", "run.py"])
@@ -97,7 +100,10 @@ def test_links_are_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (["{executable}", "{in}", "{output}"], "only {executable}, {input}, {output}, {python} in braces"),
+        (
+            ["{executable}", "{in}", "{output}"],
+            "only {executable}, {input}, {output}, {python} in braces",
+        ),
         (["{input}", "{output}"], "the word {executable} once"),
         (["{executable}", "{executable}"], "the word {executable} once"),
         (["x{executable}"], "the word {executable} once"),
@@ -116,3 +122,27 @@ def test_a_column_is_input_or_output() -> None:
     table = {"inputs": ["a", "b"], "outputs": ["b"]}
     check_call({"executable": "x", "table": table}, ("solver",), findings)
     assert [one.path for one in findings.problems] == ["solver.table.outputs"]
+
+
+def test_a_zip_without_a_flaw_is_taken_for_its_folder(folder: Path, tmp_path: Path) -> None:
+    archive = Path(shutil.make_archive(str(tmp_path / "solver"), "zip", folder))
+    assert said(archive, {"executable": "run.py"}) == ("solver_bundle", [])
+    assert "neither a native" in said(archive, {"executable": "solve.c"})[1][0]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "rule"), [(b"more", "structure"), (b"", "link")], ids=["suffix", "link"]
+)
+def test_a_zip_with_a_flaw_is_refused_by_its_rule(
+    folder: Path, tmp_path: Path, suffix: bytes, rule: str
+) -> None:
+    path = tmp_path / "flawed.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(folder / "run.py", "run.py")
+        link = zipfile.ZipInfo("data")
+        link.external_attr = (0o120777 if rule == "link" else 0o100644) << 16
+        archive.writestr(link, "/etc/passwd")
+    path.write_bytes(path.read_bytes() + suffix)
+    kind, problems = said(path, {"executable": "run.py"})
+    assert kind == ""
+    assert f"(rule: {rule})" in problems[0]

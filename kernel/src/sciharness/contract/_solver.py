@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from sciharness.contract.artifact_types import SOLVER_BUNDLE
 from sciharness.contract.findings import Findings, describe, suggest
+from sciharness.contract.inputs import InputFacts, input_facts
 from sciharness.contract.paths import DocumentPath
 from sciharness.contract.records import ContractInput
 from sciharness.errors import DataError
@@ -22,33 +25,68 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 _WHOLE = "{executable}"
 
 
-def check_solver(item: ContractInput, folder: Path, path: DocumentPath, findings: Findings) -> str:
-    """Return the type of a reference solver's folder, ``""`` after a problem.
+def check_solver(
+    item: ContractInput, source: Path, path: DocumentPath, findings: Findings
+) -> InputFacts | None:
+    """Return the facts of a reference solver, a folder or a ZIP of one; ``None`` after a problem.
 
     It keeps the rules of chosen folders, carries no package of this system, and
-    the program that the contract names can be started here.
+    the program that the contract names can be started here. The facts of a ZIP
+    are those of the folder in it.
     """
+    before = len(findings.problems)
+    facts = None
+    try:
+        if source.is_dir():
+            facts = _check_folder(item, source, path, findings)
+        else:
+            facts = _check_archive(item, source, path, findings)
+    except DataError as fault:
+        expected = "a folder, or a ZIP of one, within the rules"
+        _data(findings, (*path, "path"), fault.message, expected, fault.hint)
+    check_call(item.solver or {}, (*path, "solver"), findings)
+    if facts is None or len(findings.problems) > before:
+        return None
+    return evolve(facts, type=SOLVER_BUNDLE)
+
+
+def _check_folder(
+    item: ContractInput, folder: Path, path: DocumentPath, findings: Findings
+) -> InputFacts:
     # Loaded for the few contracts that have a solver.
     from sciharness.bundles.limits import FolderLimits
     from sciharness.bundles.survey import survey_opened
     from sciharness.bundles.tree import opened_folder
     from sciharness.profiles.manifests import manifest_in
 
-    before = len(findings.problems)
-    try:
-        with opened_folder(folder) as root:
-            paths = [one.path for one in survey_opened(root, FolderLimits()).members]
-            manifest = manifest_in(paths, lambda name: _start_of(root, name))
-            if manifest:
-                found = f"{manifest}, which belongs to a package of this system"
-                _data(findings, (*path, "path"), found, "a solver, no plugin")
-            solver = item.solver or {}
-            if solver:
-                _check_executable(root, paths, str(solver["executable"]), path, findings)
-    except DataError as fault:
-        _data(findings, (*path, "path"), fault.message, "a folder within the limits", fault.hint)
-    check_call(item.solver or {}, (*path, "solver"), findings)
-    return SOLVER_BUNDLE if len(findings.problems) == before else ""
+    with opened_folder(folder) as root:
+        paths = [one.path for one in survey_opened(root, FolderLimits()).members]
+        manifest = manifest_in(paths, lambda name: _start_of(root, name))
+        if manifest:
+            found = f"{manifest}, which belongs to a package of this system"
+            _data(findings, (*path, "path"), found, "a solver, no plugin")
+        if item.solver:
+            _check_executable(root, paths, str(item.solver["executable"]), path, findings)
+    return input_facts(item.name, folder)
+
+
+def _check_archive(
+    item: ContractInput, archive: Path, path: DocumentPath, findings: Findings
+) -> InputFacts | None:
+    """Check an archive; each flaw that keeps it from being a solver is a problem of its own."""
+    import tempfile
+
+    from sciharness.bundles.zip_scan import scan_zip, unpack_zip
+
+    with archive.open("rb") as stream:
+        found = scan_zip(stream.fileno())
+    for flaw in found.flaws:
+        _data(findings, (*path, "path"), str(flaw), "a ZIP without this flaw")
+    if found.flaws:
+        return None
+    with tempfile.TemporaryDirectory(prefix="solver-") as scratch:
+        unpack_zip(archive, Path(scratch, "folder"))
+        return _check_folder(item, Path(scratch, "folder"), path, findings)
 
 
 def check_call(

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from sciharness.contract.artifact_types import DIRECTORY_BUNDLE, type_of_file
 from sciharness.contract.findings import Findings, describe, nearest
@@ -96,16 +96,15 @@ def check_file(
     if item.role == REFERENCE_SOLVER:
         from sciharness.contract._solver import check_solver  # it reads this module's bounds
 
-        kind = check_solver(item, source, path, findings)
-        return evolve(facts, type=kind) if kind else None
+        return check_solver(item, source, path, findings)
     return facts
 
 
 def _misplaced(item: ContractInput, facts: InputFacts) -> str:
     """Return what the role of an input asks for if that is not what is there."""
     if facts.type != DIRECTORY_BUNDLE:
-        if item.role == REFERENCE_SOLVER:
-            return "a folder for role reference_solver; put the program into one of its own"
+        if item.role == REFERENCE_SOLVER and not is_archive(item):
+            return "a folder for role reference_solver, or a ZIP of one"
         return "a folder for role context_data" if item.directory else ""
     if item.role in _FOLDER_ROLES or item.directory:
         return ""
@@ -114,6 +113,11 @@ def _misplaced(item: ContractInput, facts: InputFacts) -> str:
     if any(name == MANIFEST for name, _ in facts.files):
         return ""
     return f"a file for role labelled_table, or a context.data directory (with a {MANIFEST})"
+
+
+def is_archive(item: ContractInput) -> bool:
+    """Return whether an input is an archive by its name; what is in it is looked at later."""
+    return item.path.lower().endswith(".zip")
 
 
 def _folder_facts(name: str, path: Path) -> InputFacts:

@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from sciharness.bundles.zip_scan import unpack_zip
 from sciharness.contract._resolve import input_of
 from sciharness.contract.artifact_types import (
     DATASET,
@@ -183,7 +184,7 @@ def _inputs(
 def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:
     path = _existing(spec.name, given.path)
     if "reference_solver" in spec.types:
-        return _solver_input(spec.name, given, path)
+        return _solver_input(spec.name, given, path, scratch)
     if path.is_dir():
         return _folder_input(spec, given, path, scratch)
     kind = type_of_file(path.name)
@@ -194,13 +195,16 @@ def _one_input(spec: InputSpec, given: Given, scratch: Path) -> Input:
     return _table_input(spec.name, path, item, scratch)
 
 
-def _solver_input(name: str, given: Given, path: Path) -> Input:
+def _solver_input(name: str, given: Given, path: Path, scratch: Path) -> Input:
     """Return a solver's folder, checked as in a contract."""
     fields = {"name": name, "path": path.name, "role": REFERENCE_SOLVER, **given.fields}
     findings = Findings()
     item = read_input(fields)
     check_file(item, path.parent, ("inputs", name), findings)
     raise_for(findings.problems, str(given.path))
+    if path.is_file():
+        unpack_zip(path, scratch / f"solver-{name}")
+        path = scratch / f"solver-{name}"
     meta = {"solver": dict(item.solver)} if item.solver is not None else {}
     return Input(name, path, SOLVER_BUNDLE, role=REFERENCE_SOLVER, meta=meta)
 

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from sciharness.bundles import pack_folder
+from sciharness.bundles.zip_scan import unpack_zip
 from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE, FOLDERS
 from sciharness.contract.inputs import InputFacts
 from sciharness.contract.records import Contract, ContractInput
@@ -87,6 +88,9 @@ def _stage_folder(
     home: Home, item: ContractInput, facts: InputFacts, source: Path, scratch: Path
 ) -> Staged:
     archive = scratch / f"{item.name}.tar"
+    if source.is_file():  # a ZIP without a flaw, scanned anew as it is unpacked
+        unpack_zip(source, scratch / item.name)
+        source = scratch / item.name
     with archive.open("xb") as sink:
         packed = pack_folder(source, sink)
     if packed.sha256 != facts.sha256:
@@ -111,6 +115,7 @@ def _stage_folder(
 def _folder_name(item: ContractInput) -> str:
     """Return what a folder is called where it is unpacked: as in the contract if that can be."""
     name = Path(item.path).name
+    name = name[: -len(".zip")] if name.lower().endswith(".zip") else name
     plain = name not in ("", ".", "..") and len(name.encode()) <= 200
     return name if plain else item.name
 
