@@ -12,10 +12,11 @@ from sciharness_publisher.expression import Number, parse
 from sciharness_symbolic_regression.engines import engine_named, operon
 from sciharness_symbolic_regression.engines.base import Attempt, Findings
 from sciharness_symbolic_regression.engines.operon import NATIVE, Operon, Scales, _tree
+from sciharness_symbolic_regression.portfolio import restarts
 from sciharness_symbolic_regression.race import Stop
 from sciharness_symbolic_regression.request import SearchRequest, alphabets
 from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.searching import SearchFailed, plan, search
+from sciharness_symbolic_regression.searching import Search, SearchFailed
 
 ALL = tuple(name for name in NATIVE if name not in {"acos", "asin", "cosh", "sinh"})
 
@@ -143,19 +144,19 @@ def test_scales_map_back_exactly():
     assert np.allclose(values, wanted, rtol=1e-12)
 
 
-def test_attempts_share_the_evaluations_and_take_alphabets_in_turn():
+def test_restarts_share_the_evaluations_and_take_alphabets_in_turn():
     request = SearchRequest(max_evaluations=1_000_000, restarts=6, stability_runs=4)
 
-    attempts = plan(request, "operon", seed=0)
+    attempts = restarts(request, "operon", seed=0)
 
     assert sum(one.max_evaluations for one in attempts) <= 750_000
     assert [one.operators for one in attempts] == [*alphabets(request), *alphabets(request)]
     assert len({one.seed for one in attempts}) == 6
-    assert plan(request, "operon", seed=0) == attempts
+    assert restarts(request, "operon", seed=0) == attempts
 
 
 def test_a_small_bound_gives_fewer_restarts_not_shorter_ones():
-    attempts = plan(SearchRequest(max_evaluations=50_000, restarts=9), "operon", seed=0)
+    attempts = restarts(SearchRequest(max_evaluations=50_000, restarts=9), "operon", seed=0)
 
     assert len(attempts) == 1
 
@@ -177,10 +178,11 @@ def test_an_engine_that_always_fails_is_a_typed_failure(tmp_path):
     from sciharness.plugin import Context
 
     context = Context(inputs={}, workspace=tmp_path)
-    attempts = plan(SearchRequest(), "broken", seed=0)
+    engines = {"broken": Broken(), "laws": Broken()}
+    portfolio = Search(engines, sample(), SearchRequest(), context, Stop(None, lambda: False))
 
     with pytest.raises(SearchFailed, match="native code went wrong") as caught:
-        search(Broken(), sample(), attempts, context, Stop(None, lambda: False))
+        portfolio.run("broken")
 
     assert isinstance(caught.value, HarnessError)
 

@@ -14,14 +14,15 @@ from sciharness_symbolic_regression.forms import ONE, Base, Function, Product, S
 from sciharness_symbolic_regression.sample import Array, Sample
 
 RULE = (
-    "smallest n log(mean loss) + (complexity + constants) log(n) over all n visible rows, an "
-    "information criterion, among the formulas whose validation error is within two standard "
-    "errors of the smallest one. Constants are fitted on training rows only; the standard error "
-    "is that of the row-by-row difference to the best formula. Left out before: formulas that "
-    "are undefined, or have a denominator that changes sign, between the rows. Constants shown "
-    "are fitted on all visible rows."
+    "smallest n log(mean loss) + constants log(n) + 3.5 complexity over all n visible rows, an "
+    "information criterion that counts a node as a choice among six, among the formulas whose "
+    "validation error is within two standard errors of the smallest one. Constants are fitted on "
+    "training rows only; the standard error is that of the row-by-row difference to the best "
+    "formula. Left out before: formulas that are undefined, or have a denominator that changes "
+    "sign, between the rows. Constants shown are fitted on all visible rows."
 )
 STANDARD_ERRORS = 2.0
+PER_NODE = 3.5  # about 2 log(6): a node is one choice among some six
 PROBES = 2000
 
 
@@ -41,7 +42,12 @@ def score(candidate: Candidate, floor: float) -> float:
     count = len(candidate.train) + len(candidate.validation)
     loss = float(candidate.train.sum() + candidate.validation.sum()) / count
     misfit = 2 * count * math.log(max(math.sqrt(loss), floor))
-    return misfit + (candidate.complexity + candidate.constants) * math.log(count)
+    return misfit + price(candidate.complexity, candidate.constants, count)
+
+
+def price(complexity: int, constants: int, rows: int) -> float:
+    """Return what the size of a formula counts against its fit in :data:`RULE`."""
+    return constants * math.log(rows) + PER_NODE * complexity
 
 
 def _is_as_good(candidate: Candidate, best: Candidate, floor: float) -> bool:

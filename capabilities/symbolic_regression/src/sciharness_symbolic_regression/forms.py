@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 ONE = Fraction(1)
 HALF = Fraction(1, 2)
 TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "tanh", "sinh", "cosh"})
+INVERSE = frozenset({"asin", "acos", "atan"})  # of a wave it is an angle again, as in refraction
 ALGEBRAIC = frozenset({"abs", "cbrt"})
 
 Exponent = Fraction | float  # a fraction belongs to the structure, a float is a constant to fit
@@ -223,6 +224,8 @@ def _shape_of_exponent(exponent: Exponent) -> str:
 def _nests(base: Function, inside: str) -> bool:
     if base.name in ALGEBRAIC:
         return nests_functions(base.argument, inside)
+    if base.name in TRIGONOMETRIC and inside in INVERSE:
+        return nests_functions(base.argument, base.name)
     if inside and (inside in TRIGONOMETRIC or base.name in TRIGONOMETRIC):
         return True
     return nests_functions(base.argument, base.name)

@@ -26,6 +26,8 @@ from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.fitting import fit
 from sciharness_symbolic_regression.forms import Sum
 from sciharness_symbolic_regression.guesses import Brought, candidates_of, guesses_of
+from sciharness_symbolic_regression.laws.engine import Laws
+from sciharness_symbolic_regression.portfolio import repeat_attempt
 from sciharness_symbolic_regression.race import Stop
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, scores
@@ -33,14 +35,12 @@ from sciharness_symbolic_regression.rows import Visible, split, visible
 from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
 from sciharness_symbolic_regression.searching import (
     AFTER_SEARCH,
+    Search,
     Searched,
-    plan,
-    repeat_attempt,
-    search,
     shown,
 )
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
-from sciharness_symbolic_regression.units.known import KnownUnits, Viewed, with_views
+from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
 from sciharness_symbolic_regression.written import tree_of
 
 REDUCTION_ROUNDS = 6
@@ -83,7 +83,7 @@ def search_on(request: SearchRequest, context: Context, data: Input, noise: floa
     members = units.admissible(members, rows)
     index = choose(members, rows)
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
-    again = _repeat(engine, request, everything, members[index], limits, context, clock)
+    again = _repeat(engine, request, everything, members[index], limits, context, clock, found)
     context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
     formulas = formulas_of(members, index, everything, rows, again)
     return write(
@@ -119,8 +119,9 @@ def _search(
     engine: Viewed, request: SearchRequest, rows: Rows, context: Context, clock: _Clock
 ) -> Searched:
     sample = thinned(rows.train, request.search_rows, derived_seed(context.seed, 6))
-    attempts = with_views(plan(request, engine.name, context.seed), len(engine.views))
-    return search(engine, sample, attempts, context, clock.until(SEARCH_PART))
+    engines: dict[str, Engine] = {engine.name: engine, "laws": Viewed(Laws(), engine.views)}
+    stop = clock.until(SEARCH_PART)
+    return Search(engines, sample, request, context, stop, len(engine.views)).run(engine.name)
 
 
 def _limits(request: SearchRequest, hurried: bool) -> Limits:
@@ -155,12 +156,15 @@ def _repeat(
     limits: Limits,
     context: Context,
     clock: _Clock,
+    found: Searched,
 ) -> tuple[Repeat, ...]:
-    attempt: Attempt | None = repeat_attempt(request, engine.name, chosen.form)
+    attempt: Attempt | None = repeat_attempt(
+        request, engine.name, chosen.form, found.found_by(chosen.form)
+    )
     if attempt is None:
         return ()
     return repeats(
-        engine,
+        Laws() if attempt.engine == "laws" else engine,
         everything,
         attempt,
         limits,

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from sciharness.errors import HarnessError
 from sciharness.plugin import Context
-from sciharness_publisher.expression import parse, render
+from sciharness_publisher.expression import complexity, parse, render
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings
-from sciharness_symbolic_regression.forms import Sum, exponents_in, functions_in, mapped
+from sciharness_symbolic_regression.forms import Sum, mapped, shape
+from sciharness_symbolic_regression.laws.fits import FIT_ROWS, Fit, fits_of
+from sciharness_symbolic_regression.portfolio import growth_attempts, law_attempts, restarts
 from sciharness_symbolic_regression.race import Job, Result, Say, Stop, race
-from sciharness_symbolic_regression.request import SearchRequest, alphabets
-from sciharness_symbolic_regression.sample import Sample, derived_seed
+from sciharness_symbolic_regression.request import SearchRequest
+from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.units.known import with_views
 from sciharness_symbolic_regression.written import tree_of
 
-SEARCH_SHARE = 0.75  # of max_evaluations; the rest is for stability runs
-LEAST_EVALUATIONS = 20_000  # fewer restarts rather than shorter ones
-LENGTH_SHARE = 0.75  # engines count a coefficient and its column as one node
+GROWING = 16  # formulas that grow
+SHORT = 30  # nodes of a formula that ends the search when it fits exactly
 TELL_SECONDS = 1.0
 SHOWN_CHARACTERS = 160
 BEFORE_SEARCH, AFTER_SEARCH = 0.02, 0.7  # fractions of the whole operation
@@ -43,80 +46,129 @@ class Searched:
     stop_reason: str
     restarts: int
     failed: int
+    pieces: tuple[Piece, ...] = ()
 
-
-def plan(request: SearchRequest, engine: str, seed: int) -> tuple[Attempt, ...]:
-    """Return the restarts: alphabets in turn, each with its own seed and evaluation bound."""
-    share = SEARCH_SHARE if request.stability_runs else 1.0
-    total = int(share * request.max_evaluations)
-    count = max(1, min(request.restarts, total // LEAST_EVALUATIONS))
-    sets = alphabets(request)
-    return tuple(
-        Attempt(
-            engine,
-            derived_seed(seed, 3, index),
-            sets[index % len(sets)],
-            max(5, round(LENGTH_SHARE * request.max_complexity)),
-            total // count,
-            request.loss,
-        )
-        for index in range(count)
-    )
-
-
-def repeat_attempt(request: SearchRequest, engine: str, form: Sum) -> Attempt | None:
-    """Return how stability runs search: the smallest alphabet that can express the formula."""
-    if request.stability_runs == 0:
+    def found_by(self, form: Sum) -> Attempt | None:
+        """Return the first attempt that found a structure; None if it was made of others."""
+        for piece in self.pieces:
+            for text in piece.formulas:
+                try:
+                    if shape(canonical(parse(text))) == shape(form):
+                        return piece.attempt
+                except Undefined:
+                    continue
         return None
-    needed = operators_in(form)
-    sets = sorted(alphabets(request), key=len)
-    total = int((1 - SEARCH_SHARE) * request.max_evaluations)
-    return Attempt(
-        engine,
-        0,
-        next((one for one in sets if needed <= set(one)), sets[-1]),
-        max(5, round(LENGTH_SHARE * request.max_complexity)),
-        max(total // request.stability_runs, LEAST_EVALUATIONS // 2),
-        request.loss,
-    )
 
 
-def operators_in(form: Sum) -> set[str]:
-    """Return the operators beyond + - * / that a formula cannot be built without."""
-    names = {base.name for base in functions_in(form)}
-    for exponent in exponents_in(form):
-        if isinstance(exponent, float) or exponent.denominator > 2:
-            names.add("pow")
-        elif exponent.denominator == 2:
-            names.add("sqrt")
-    return names
+@frozen
+class Piece:
+    """An attempt and what came of it."""
+
+    attempt: Attempt
+    result: Result
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """The formula texts, also of a piece that was ended early."""
+        return tuple(self.result.value["formulas"]) if self.result.value else ()
 
 
-def search(
-    engine: Engine, sample: Sample, attempts: Sequence[Attempt], context: Context, stop: Stop
-) -> Searched:
-    """Run the restarts and return what they found.
+@define
+class Search:
+    """The portfolio at work: laws first, what grows from them, then restarts of an engine.
 
-    With an exact fit the search ends once every alphabet had its turn.
-
-    Raises:
-        SearchFailed: every restart that was started failed.
+    Every piece is a job in a child process of its own. The search ends early
+    when a law is certain: it fits to the last digit, or a whole turn of
+    restarts has found nothing better.
     """
-    teller = _Teller(context, [attempt.max_evaluations for attempt in attempts])
-    turns = len({attempt.operators for attempt in attempts})
 
-    def enough(done: Sequence[Result]) -> bool:
-        exact = any(result.value and result.value["exact"] for result in done)
-        return exact and len(done) >= turns
+    engines: Mapping[str, Engine]
+    sample: Sample
+    request: SearchRequest
+    context: Context
+    stop: Stop
+    views: int = 0
+    pieces: list[Piece] = field(factory=list)
+    score: float = math.inf
 
-    results = race(
-        [job(engine, sample, attempt) for attempt in attempts],
-        context.workers,
-        stop,
-        enough=enough,
-        news=teller.hear,
-    )
-    return _joined(results, stop.reason())
+    def run(self, engine: str) -> Searched:
+        """Run the pieces and return what they found.
+
+        Raises:
+            SearchFailed: every piece that was started failed.
+        """
+        seed = self.context.seed
+        laws = law_attempts(self.request, seed, self.views)
+        engines = with_views(restarts(self.request, engine, seed), self.views)
+        teller = _Teller(self.context, sum(one.max_evaluations for one in (*laws, *engines)))
+        if laws and not self.race(laws, teller, self.found_law):
+            self.grow(teller)
+        if not self.exact():
+            turn = len({one.operators for one in engines}) * (self.views + 1)
+            for start in range(0, len(engines), turn):
+                before = self.score
+                self.race(engines[start : start + turn], teller, lambda done: False)
+                if self.stop.reason() or self.exact() or (laws and self.score >= before):
+                    break
+            if laws and not self.exact():
+                self.grow(teller)
+        return _joined(self.pieces, self.stop.reason(), self.exact())
+
+    def race(
+        self,
+        attempts: Sequence[Attempt],
+        teller: _Teller,
+        enough: Callable[[Sequence[Result]], bool],
+    ) -> bool:
+        """Run attempts, note what came of them, and return whether a law fits exactly."""
+        jobs = [job(self.engines[one.engine], self.sample, one) for one in attempts]
+        news = teller.listener([one.max_evaluations for one in attempts])
+        results = race(jobs, self.context.workers, self.stop, enough=enough, news=news)
+        new = [Piece(one, result) for one, result in zip(attempts, results, strict=False)]
+        self.pieces += new
+        self.score = min([self.score, *(self.best(piece) for piece in new)])
+        return self.exact()
+
+    def grow(self, teller: _Teller) -> None:
+        """Let the best formulas so far grow, in two lots."""
+        if self.stop.reason():
+            return
+        fits = self.fits([text for piece in self.pieces for text in piece.formulas])
+        lots = [[render(tree_of(one.form)) for one in fits[start:GROWING:2]] for start in (0, 1)]
+        self.race(growth_attempts(self.request, self.context.seed, lots), teller, self.found_law)
+
+    def fits(self, texts: Sequence[str]) -> list[Fit]:
+        """Return fits of formulas, the best by the information criterion first."""
+        base = restarts(self.request, "", 0)[0]
+        rows = thinned(self.sample, FIT_ROWS, self.context.seed)
+        found = fits_of(map(parse, texts), rows, evolve(base, operators=()))
+        floor = rows.noise_floor
+        keyed = sorted((one.score(rows.rows, floor), key) for key, one in found.items())
+        return [found[key] for _, key in keyed]
+
+    def best(self, piece: Piece) -> float:
+        """Return the best criterion among the formulas of a piece."""
+        fits = self.fits(piece.formulas)
+        return (
+            fits[0].score(min(FIT_ROWS, self.sample.rows), self.sample.noise_floor)
+            if fits
+            else math.inf
+        )
+
+    def found_law(self, done: Sequence[Result]) -> bool:
+        """Whether the last of some results has a short formula that fits exactly."""
+        value = done[-1].value
+        if not value or not value["exact"]:
+            return False
+        exact = [
+            one for one in self.fits(value["formulas"]) if one.error <= 10 * self.sample.noise_floor
+        ]
+        return min((complexity(tree_of(one.form)) for one in exact), default=SHORT + 1) <= SHORT
+
+    def exact(self) -> bool:
+        """Whether any formula so far fits to the last digit."""
+        values = [piece.result.value for piece in self.pieces]
+        return any(value["exact"] for value in values if value)
 
 
 def job(engine: Engine, sample: Sample, attempt: Attempt) -> Job:
@@ -140,22 +192,22 @@ def _as_json(findings: Findings, ended: bool = False) -> dict[str, Any]:  # Any:
     }
 
 
-def _joined(results: Sequence[Result], stopped: str | None) -> Searched:
-    said = [result.value for result in results if result.value is not None]
-    failed = [result for result in results if result.state == "failed"]
+def _joined(pieces: Sequence[Piece], stopped: str | None, exact: bool) -> Searched:
+    said = [piece.result.value for piece in pieces if piece.result.value is not None]
+    failed = [piece.result for piece in pieces if piece.result.state == "failed"]
     if failed and not said and not stopped:
         raise SearchFailed(
             f"all {len(failed)} restarts failed; the last said: {_last_line(failed[-1].error)}",
             where="symbolic_regression.search",
             hint="Run `harness doctor` to see whether the engine works here.",
         )
-    exact = any(value["exact"] for value in said)
     return Searched(
         tuple(dict.fromkeys(text for value in said for text in value["formulas"])),
         sum(value["evaluations"] for value in said),
         stopped or ("exact_fit" if exact else "max_evaluations"),
-        sum(result.state == "done" for result in results),
+        sum(piece.result.state == "done" for piece in pieces),
         len(failed),
+        tuple(pieces),
     )
 
 
@@ -165,27 +217,36 @@ def _last_line(text: str) -> str:
 
 @define
 class _Teller:
-    """Turns what restarts say into progress: fraction, best so far, seconds left."""
+    """Turns what pieces say into progress: fraction, best so far, seconds left."""
 
     context: Context
-    planned: Sequence[int]
-    spent: dict[int, float] = field(factory=dict)
+    planned: int
+    finished: float = 0.0
+    running: dict[int, float] = field(factory=dict)
     started: float = field(factory=time.monotonic)
     error: float = float("inf")
     formula: str = ""
     told: float = float("-inf")
 
-    def hear(self, index: int, said: Mapping[str, Any]) -> None:  # Any: JSON values
-        part = 1.0 if said["ended"] else min(1.0, said["evaluations"] / self.planned[index])
-        self.spent[index] = part * self.planned[index]
-        if said["formulas"] and said["error"] < self.error:
-            self.error, self.formula = said["error"], said["formulas"][-1]
-        if time.monotonic() - self.told >= TELL_SECONDS:
-            self.tell()
+    def listener(self, planned: Sequence[int]) -> Callable[[int, Mapping[str, Any]], None]:
+        """Return what hears the news of one race."""
+        self.finished += sum(self.running.values())
+        self.running = {}
+
+        def hear(index: int, said: Mapping[str, Any]) -> None:  # Any: JSON values
+            part = 1.0 if said["ended"] else min(1.0, said["evaluations"] / planned[index])
+            self.running[index] = part * planned[index]
+            if said["formulas"] and said["error"] < self.error:
+                self.error, self.formula = said["error"], said["formulas"][-1]
+            if time.monotonic() - self.told >= TELL_SECONDS:
+                self.tell()
+
+        return hear
 
     def tell(self) -> None:
+        """Send one line of progress."""
         self.told = time.monotonic()
-        share = min(sum(self.spent.values()) / sum(self.planned), 1.0)
+        share = min((self.finished + sum(self.running.values())) / self.planned, 1.0)
         fraction = BEFORE_SEARCH + share * (AFTER_SEARCH - BEFORE_SEARCH)
         left = (self.told - self.started) * (1 - fraction) / fraction
         best: dict[str, float | str] = {"remaining_seconds": round(left, 1)}

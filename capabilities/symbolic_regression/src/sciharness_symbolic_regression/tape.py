@@ -25,7 +25,7 @@ from sciharness_symbolic_regression.forms import (
 
 Array = NDArray[np.float64]
 
-_SLOPES: Mapping[str, Callable[[Any, Any], Any]] = {  # argument and value -> derivative
+SLOPES: Mapping[str, Callable[[Any, Any], Any]] = {  # argument and value -> derivative
     "abs": lambda x, y: np.sign(x),
     "acos": lambda x, y: -1 / np.sqrt(1 - x * x),
     "asin": lambda x, y: 1 / np.sqrt(1 - x * x),
@@ -138,7 +138,7 @@ def _parts(step: Step, values: list[Any], place: int) -> list[tuple[int, Any]]:
     if step.kind == "negate":
         return [(step.left, -1.0)]
     if step.kind == "function":
-        return [(step.left, _SLOPES[step.detail](left, values[place]))]
+        return [(step.left, SLOPES[step.detail](left, values[place]))]
     if step.kind == "power":
         return [(step.left, step.detail * left ** (step.detail - 1.0))]
     if step.kind == "free power":

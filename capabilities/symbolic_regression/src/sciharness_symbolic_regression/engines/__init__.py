@@ -21,8 +21,9 @@ def engine_named(name: str) -> Engine:
     """
     from sciharness_symbolic_regression.engines.operon import Operon
     from sciharness_symbolic_regression.engines.pysr import PySR
+    from sciharness_symbolic_regression.laws.engine import Laws
 
-    engines: dict[str, Engine] = {"operon": Operon(), "pysr": PySR()}
+    engines: dict[str, Engine] = {"operon": Operon(), "pysr": PySR(), "laws": Laws()}
     wanted = ("operon", "pysr") if name == "auto" else (name,)
     reasons = {one: engines[one].unavailable() for one in wanted}
     for one, reason in reasons.items():

@@ -27,6 +27,7 @@ class Attempt:
     max_evaluations: int
     loss: str = "squared"
     stage: str = ""
+    starts: tuple[str, ...] = ()
     view: int = 0
 
 

@@ -1,0 +1,105 @@
+"""Fit many structures on a few rows and keep those that no smaller one beats."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from attrs import frozen
+
+from sciharness_publisher.expression import Expression, complexity, render
+from sciharness_symbolic_regression.algebra import Undefined, canonical
+from sciharness_symbolic_regression.choosing import price
+from sciharness_symbolic_regression.engines.base import Attempt, Findings
+from sciharness_symbolic_regression.fitting import fit, values
+from sciharness_symbolic_regression.forms import Sum, constants, exponents_in, functions_in, shape
+from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.written import tree_of
+
+FIT_ROWS = 400
+ITERATIONS = 20
+
+
+@frozen
+class Fit:
+    """A form with fitted constants and its error."""
+
+    form: Sum
+    error: float
+    complexity: int
+    constants: int
+
+    @property
+    def size(self) -> int:
+        """Nodes and constants together."""
+        return self.complexity + self.constants
+
+    def score(self, rows: int, floor: float) -> float:
+        """Return an information criterion; smaller is better."""
+        misfit = 2 * rows * float(np.log(max(self.error, floor)))
+        return misfit + price(self.complexity, self.constants, rows)
+
+
+def fits_of(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict[str, Fit]:
+    """Return the fits of all structures that the attempt allows, by shape.
+
+    Structures may be twice as large as allowed, since parts of them may be
+    taken out later.
+    """
+    largest = 2 * attempt.max_complexity
+    nonnegative = rows.nonnegative()
+    forms: dict[str, Sum] = {}
+    for tree in trees:
+        try:
+            form = canonical(tree, nonnegative)
+        except Undefined:
+            continue
+        if complexity(tree_of(form)) <= largest and may_use(form, attempt.operators):
+            forms.setdefault(shape(form), form)
+    fits = {}
+    for key, form in forms.items():
+        found = fit(form, rows, attempt.loss, ITERATIONS)
+        if found is not None:
+            error = float(np.sqrt(np.mean(np.square(values(found, rows) - rows.target))))
+            if np.isfinite(error):
+                fits[key] = Fit(found, error, complexity(tree_of(found)), len(constants(found)))
+    return fits
+
+
+def may_use(form: Sum, operators: Collection[str]) -> bool:
+    """Whether a form can be built from some operators; none given means from any."""
+    return not operators or needed(form) <= {*operators, "add", "sub", "mul"}
+
+
+def needed(form: Sum) -> set[str]:
+    """Return the operators that a form cannot be built without, beyond + - and *."""
+    names = {base.name for base in functions_in(form)}
+    for exponent in exponents_in(form):
+        if isinstance(exponent, float) or exponent.denominator > 2:
+            names.add("pow")
+        elif exponent.denominator == 2:
+            names.add("sqrt")
+        if exponent < 0 and isinstance(exponent, Fraction):
+            names.add("div")
+    return names
+
+
+def front_of(fits: Sequence[Fit], floor: float) -> list[Fit]:
+    """Return the two best of each size that improve on what is smaller, smallest first."""
+    best: list[Fit] = []
+    reached = np.inf
+    for size in sorted({one.size for one in fits}):
+        ranked = sorted((one for one in fits if one.size == size), key=lambda one: one.error)
+        better = [one for one in ranked[:2] if max(one.error, floor) < reached]
+        best += better
+        reached = min([reached, *(max(one.error, floor) for one in better)])
+    return best
+
+
+def findings_of(fits: Sequence[Fit], rows: Sample, attempt: Attempt, spent: int) -> Findings:
+    """Return the front as findings."""
+    best = front_of(fits, 0.3 * rows.noise_floor)
+    least = min((one.error for one in best), default=rows.spread)
+    texts = tuple(render(tree_of(one.form)) for one in best)
+    return Findings(texts, spent, least / rows.spread, least <= 10 * rows.noise_floor)

@@ -1,0 +1,214 @@
+"""Sparse sums by orthogonal least squares with a beam: which few terms explain a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from sciharness_symbolic_regression.laws.terms import Terms
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+LEAST_NEW = 1e-3  # a term of which less than this is new, single precision cannot judge
+LEAST_NEW_DOUBLE = 1e-9
+WIDTH, CLOSEST = 10, 4  # selections kept for their rank, and for their error alone
+EACH = 14  # terms tried beside each of them
+PRICE = 1.0
+LEAST_ERROR = 1e-13
+EXCHANGES, EXCHANGED = 2, 4
+IN_DOUBLE = 4_000_000  # numbers up to which a table is kept in double precision
+
+
+@frozen(eq=False)
+class Selection:
+    """Terms chosen together: their indices in order of choice, and the error that is left.
+
+    ``error`` is the norm of the rest over that of the target without the basis.
+    """
+
+    chosen: tuple[int, ...]
+    error: float
+
+
+@frozen(eq=False)
+class _Node:
+    chosen: tuple[int, ...]
+    directions: Array  # (rows, chosen), orthonormal
+    rest: Array
+
+    @property
+    def error(self) -> float:
+        return float(np.sqrt(self.rest @ self.rest))
+
+
+def pursue(
+    terms: Terms,
+    target: Array,
+    basis: Array,
+    weights: Array,
+    depth: int,
+    seeds: Sequence[Selection] = (),
+) -> list[Selection]:
+    """Return the best selections of 1 to ``depth`` terms beside an always present basis.
+
+    ``basis`` is (some, rows). Every step asks, for each of some partial sums,
+    which terms explain most of the rest; selections are ranked by error and size.
+    ``seeds`` are selections that take part whatever their rank.
+    """
+    roots = np.sqrt(weights)
+    start = _orthonormal((basis * roots).T)
+    rest = roots * target
+    rest = rest - start @ (start.T @ rest)
+    size = float(np.sqrt(rest @ rest))
+    if size == 0.0:
+        return []
+    table, known = _new_part(terms.values * roots, start)
+    if table.size > IN_DOUBLE:
+        table = table.astype(np.float32)
+    search = _Search(table, known, rest / size, terms.costs())
+    nodes = [_Node((), np.zeros((len(target), 0)), rest / size)]
+    found: list[Selection] = []
+    for level in range(depth):
+        nodes += [search.rebuilt(one.chosen) for one in seeds if len(one.chosen) == level > 0]
+        nodes = search.ranked(search.children(nodes))
+        nodes = search.exchanged(nodes)
+        found += [Selection(node.chosen, node.error) for node in nodes]
+        if not nodes:
+            break
+    return found
+
+
+@frozen(eq=False)
+class _Search:
+    table: Array | Single
+    known: NDArray[np.bool_]
+    target: Array
+    cost: Callable[[int], int]
+
+    def ranked(self, children: Mapping[tuple[int, ...], _Node]) -> list[_Node]:
+        """Return the best by rows * log(error) + nodes, so that plain terms come first.
+
+        A few of the smallest error are among them whatever their size.
+        """
+        keyed = [
+            (len(self.target) * np.log(max(node.error, LEAST_ERROR)) + self.price(node), key)
+            for key, node in children.items()
+        ]
+        exact = sorted((node.error, key) for key, node in children.items())
+        keys = [key for _, key in [*sorted(keyed)[:WIDTH], *exact[:CLOSEST]]]
+        return [children[key] for key in dict.fromkeys(keys)]
+
+    def price(self, node: _Node) -> float:
+        """Return what the size of a selection counts against its error."""
+        return PRICE * sum(self.cost(index) for index in node.chosen)
+
+    def exchanged(self, nodes: list[_Node]) -> list[_Node]:
+        """Return selections in which no single term can be exchanged for a better one.
+
+        What is best one at a time need not be in the best set, and a law is found
+        as a set.
+        """
+        for _ in range(EXCHANGES):
+            if not nodes or len(nodes[0].chosen) < 2:
+                break
+            fewer: dict[tuple[int, ...], _Node] = {}
+            for node in nodes[:EXCHANGED]:
+                for place in range(len(node.chosen)):
+                    rest = node.chosen[:place] + node.chosen[place + 1 :]
+                    key = tuple(sorted(rest))
+                    if key not in fewer:
+                        fewer[key] = self.rebuilt(rest)
+            merged = {tuple(sorted(node.chosen)): node for node in nodes}
+            merged.update(self.children(list(fewer.values())))
+            better = self.ranked(merged)
+            done = better[0].chosen == nodes[0].chosen
+            nodes = better
+            if done:
+                break
+        return nodes
+
+    def rebuilt(self, chosen: tuple[int, ...]) -> _Node:
+        node = _Node((), np.zeros((len(self.target), 0)), self.target)
+        for index in chosen:
+            node = _grown(node, self.table[index].astype(np.float64), index)
+        return node
+
+    def children(self, nodes: list[_Node]) -> dict[tuple[int, ...], _Node]:
+        stacked = np.column_stack(
+            [part for node in nodes for part in (node.rest / (node.error or 1.0), node.directions)]
+        )
+        dots = self.table @ stacked.astype(self.table.dtype)
+        least = LEAST_NEW if self.table.dtype == np.float32 else LEAST_NEW_DOUBLE
+        children: dict[tuple[int, ...], _Node] = {}
+        place = 0
+        for node in nodes:
+            width = 1 + node.directions.shape[1]
+            block = dots[:, place : place + width]
+            place += width
+            new = 1.0 - (block[:, 1:] ** 2).sum(axis=1)
+            good = self.known & (new > least)
+            gain = np.where(good, block[:, 0] ** 2 / np.maximum(new, 1e-12), -1.0)
+            count = min(EACH, len(gain))
+            for index in np.argpartition(-gain, count - 1)[:count].tolist():
+                key = tuple(sorted((*node.chosen, index)))
+                if gain[index] > 0 and key not in children:
+                    children[key] = _grown(node, self.table[index].astype(np.float64), index)
+        return children
+
+
+def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list[Selection]:
+    """Return selections found by taking terms out of the sum of all, one by one.
+
+    The table is small, with fewer terms than rows.
+    """
+    roots = np.sqrt(weights)
+    start = _orthonormal((basis * roots).T)
+    rest = roots * target
+    rest = rest - start @ (start.T @ rest)
+    size = float(np.sqrt(rest @ rest))
+    terms, known = _new_part(table * roots, start)
+    left = list(np.flatnonzero(known))
+    found: list[Selection] = []
+    while left and size > 0.0:
+        columns = terms[left].T
+        spread, strengths, turn = np.linalg.svd(columns, full_matrices=False)
+        kept = strengths > 1e-10 * strengths[0]
+        inverse = turn[kept].T / strengths[kept]
+        weighted = inverse @ (spread[:, kept].T @ rest)
+        gap = rest - columns @ weighted
+        found.append(Selection(tuple(map(int, left)), float(np.sqrt(gap @ gap)) / size))
+        strength = np.abs(weighted) / np.sqrt((inverse * inverse).sum(axis=1))
+        left.pop(int(np.argmin(strength)))
+    return found
+
+
+def _new_part(table: Array, start: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return terms without the basis, at unit length; and which of them have anything new."""
+    size = np.sqrt((table * table).sum(axis=1, keepdims=True))
+    size[size == 0.0] = 1.0
+    new = table / size
+    new -= (new @ start) @ start.T
+    left = np.sqrt((new * new).sum(axis=1, keepdims=True))
+    good = left[:, 0] > 1e-6
+    left[~good] = 1.0
+    return new / left, good
+
+
+def _grown(node: _Node, term: Array, index: int) -> _Node:
+    for _ in range(2):
+        term = term - node.directions @ (node.directions.T @ term)
+    term = term / np.sqrt(term @ term)
+    return _Node(
+        (*node.chosen, index),
+        np.column_stack([node.directions, term]),
+        node.rest - term * (term @ node.rest),
+    )
+
+
+def _orthonormal(columns: Array) -> Array:
+    left, strengths, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(left[:, strengths > 1e-12 * max(float(strengths.max()), 1e-300)])

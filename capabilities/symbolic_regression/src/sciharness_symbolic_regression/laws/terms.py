@@ -1,0 +1,162 @@
+"""Tables of candidate terms: values for fast screening, trees made only for the few that win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from sciharness_publisher.expression import Binary, Call, Expression, Name, Number, complexity
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+LEAST_SPREAD = 1e-5  # of its own size; a term that varies less is a constant to single precision
+
+
+@frozen(eq=False)
+class Terms:
+    """Terms as rows of a table (terms, rows), with a tree for each on demand."""
+
+    values: Array
+    tree: Callable[[int], Expression]
+
+    @property
+    def count(self) -> int:
+        """Number of terms."""
+        return len(self.values)
+
+    def costs(self) -> Callable[[int], int]:
+        """Return how many nodes a term has, counted once each."""
+        return cache(lambda index: complexity(self.tree(index)))
+
+    def take(self, chosen: NDArray[np.intp]) -> Terms:
+        """Return some of the terms."""
+        return Terms(self.values[chosen], lambda index: self.tree(int(chosen[index])))
+
+    def kept(self, mask: NDArray[np.bool_]) -> Terms:
+        """Return the terms of a mask."""
+        return self.take(np.flatnonzero(mask))
+
+
+def joined(parts: Sequence[Terms]) -> Terms:
+    """Return all terms of several tables, in order."""
+    ends = np.cumsum([part.count for part in parts])
+
+    def tree(index: int) -> Expression:
+        place = int(np.searchsorted(ends, index, side="right"))
+        return parts[place].tree(index - int(ends[place]) + parts[place].count)
+
+    return Terms(np.concatenate([part.values for part in parts]), tree)
+
+
+def listed(items: Sequence[tuple[Array, Expression]], rows: int) -> Terms:
+    """Return a table of terms that are at hand."""
+    values = np.array([value for value, _ in items], dtype=np.float64).reshape(len(items), rows)
+    trees = [tree for _, tree in items]
+    return Terms(values, lambda index: trees[index])
+
+
+def products(left: Terms, right: Terms) -> Terms:
+    """Return every term of the first table times every term of the second."""
+    with np.errstate(all="ignore"):
+        table = left.values[:, None, :] * right.values[None, :, :]
+    width = right.count
+
+    def tree(index: int) -> Expression:
+        return Binary("*", left.tree(index // width), right.tree(index % width))
+
+    return Terms(table.reshape(left.count * width, -1), tree)
+
+
+def applied(
+    terms: Terms, change: Callable[[Array], Array], written: Callable[[Expression], Expression]
+) -> Terms:
+    """Return a function of every term."""
+    with np.errstate(all="ignore"):
+        return Terms(change(terms.values), lambda index: written(terms.tree(index)))
+
+
+def usable(terms: Terms) -> Terms:
+    """Return the terms that are finite in every row and vary."""
+    with np.errstate(all="ignore"):
+        top = np.abs(terms.values).max(axis=1)
+        spread = terms.values.max(axis=1) - terms.values.min(axis=1)
+        good = np.isfinite(top) & (top < 1e15) & (spread > LEAST_SPREAD * top) & (spread > 1e-15)
+    return terms.kept(good)
+
+
+def distinct(terms: Terms) -> Terms:
+    """Return the first of all terms that agree but for a factor and an offset."""
+    values = terms.values
+    centred = values - values.mean(axis=1, keepdims=True)
+    centred /= np.sqrt((centred * centred).sum(axis=1, keepdims=True))
+    probes = np.random.default_rng(0).normal(size=(values.shape[1], 2))
+    marks = np.round(np.abs(centred @ probes), 7)
+    _, first = np.unique(marks[:, 0] + 1e3j * marks[:, 1], return_index=True)
+    return terms.take(np.sort(first))
+
+
+def monomials(
+    names: Sequence[str], columns: Sequence[Array], exponents: NDArray[np.float64]
+) -> Terms:
+    """Return products of powers of columns, one per row of ``exponents`` (terms, columns).
+
+    Columns with negative values get whole exponents only, given by the caller.
+    """
+    table = np.array(columns)
+    logs = np.log(np.maximum(np.abs(table), 1e-300))
+    with np.errstate(all="ignore"):
+        values = np.exp(exponents @ logs)
+        for column, exponent in zip(table, exponents.T, strict=True):
+            if (column < 0).any():
+                odd = np.abs(exponent) % 2 == 1
+                values[odd] *= np.sign(column)
+
+    def tree(index: int) -> Expression:
+        return power_product(names, exponents[index])
+
+    return Terms(values, tree)
+
+
+def power_product(names: Sequence[str], exponents: Sequence[float] | Array) -> Expression:
+    """Return the tree of a product of powers; 1 if all exponents are 0."""
+    found: Expression | None = None
+    for name, exponent in zip(names, exponents, strict=True):
+        if exponent:
+            factor = raised(Name(name), float(exponent))
+            found = factor if found is None else Binary("*", found, factor)
+    return found or Number(1.0)
+
+
+def raised(base: Expression, exponent: float) -> Expression:
+    """Return a power, written short."""
+    if exponent == 1.0:
+        return base
+    if exponent == 0.5:
+        return Call("sqrt", base)
+    return Binary("**", base, Number(exponent))
+
+
+def exponent_rows(choices: Sequence[Sequence[float]], most: int) -> NDArray[np.float64]:
+    """Return the cheapest combinations of exponents, at most ``most``, none empty, in order.
+
+    The cost of an exponent is its size, halves cost extra, so that plain
+    products come first.
+    """
+    rows = np.zeros((1, 0))
+    cost = np.zeros(1)
+    for column in choices:
+        options = np.array(column, dtype=np.float64)
+        prices = np.abs(options) + 1.5 * (options % 1 != 0) + 0.5 * (options != 0)
+        rows = np.column_stack([np.repeat(rows, len(options), axis=0), np.tile(options, len(rows))])
+        cost = np.repeat(cost, len(options)) + np.tile(prices, len(cost))
+        if len(cost) > 8 * most:
+            cheap = np.sort(np.argsort(cost, kind="stable")[: 4 * most])
+            rows, cost = rows[cheap], cost[cheap]
+    some = cost > 0
+    rows, cost = rows[some], cost[some]
+    return np.asarray(rows[np.argsort(cost, kind="stable")[:most]])
