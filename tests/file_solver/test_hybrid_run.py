@@ -178,6 +178,7 @@ def test_the_package_names_its_sources(delivered: Any) -> None:
     assert {inside, receipt} <= digests
 
 
+@pytest.mark.slow
 def test_replay_gives_the_same_artifacts(delivered: Any) -> None:
     lab, view = delivered
 
