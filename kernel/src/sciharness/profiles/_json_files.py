@@ -16,6 +16,8 @@ MOST_DEPTH = 200
 MOST_DIGITS = 4000
 _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SAMPLED = 100
+# Exponents of three digits, and digits in such number that they could be infinite.
+_EXTREME = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
 
 
 class JsonFault(Exception):
@@ -28,13 +30,15 @@ def read_strict(data: bytes) -> Any:  # Any: JSON values
     Raises:
         JsonFault: it is none: no UTF-8, NaN or infinite numbers, a key twice, too deep.
     """
+    # Calls for each number cost most of the time, and few documents have numbers to look at.
+    extreme = _EXTREME.search(data) is not None
     try:
         return json.loads(
             data.decode("utf-8"),
             object_pairs_hook=_members,
             parse_constant=_refuse_constant,
-            parse_int=_integer,
-            parse_float=_number,
+            parse_int=_integer if extreme else None,
+            parse_float=_number if extreme else None,
         )
     except UnicodeDecodeError as error:
         raise JsonFault(f"no UTF-8 at byte {error.start}") from error
