@@ -51,6 +51,7 @@ def test_the_export_tells_of_the_review_beside_the_report(published: Path) -> No
 
     assert "example.line 0.1.0" in page
     assert "independent_binary_review_performed: false" in page
+    assert "permissive_deferred, nobody has looked into the package" in page
     assert hashlib.sha256(next(published.glob("*.whl")).read_bytes()).hexdigest() in page
     assert "`packages.md` in the export" in report
     assert "`independent_binary_review_performed`" in report
@@ -132,6 +133,16 @@ def test_the_summary_of_the_run_says_that_nobody_looked(published: Path, run: Ru
 
     assert "published: example.line 0.1.0" in said
     assert "independent_binary_review_performed: false (permissive_deferred)" in said
+
+
+def test_an_export_says_that_nobody_looked(published: Path, tmp_path: Path, run: Run) -> None:
+    home = published.parent.parent.parent.parent
+
+    _, said = run(home, "export", "1", "--out", tmp_path / "one")
+    _, told = run(home, "export", "1", "--out", tmp_path / "two", "--json")
+
+    assert "example.line 0.1.0: independent_binary_review_performed: false" in said
+    assert told["reviews"][0]["independent_binary_review_performed"] is False
 
 
 def test_an_export_verifies_with_its_package(published: Path, tmp_path: Path, run: Run) -> None:

@@ -185,9 +185,13 @@ def export(
         say(f"{made.folder}: {made.facts['target']} = {made.facts['formula']}")
         say(str(made.facts["note"]))
     if json_output:
-        print_json({"run_id": run_id, "export": str(written.resolve()), **chosen})
+        reviews = {"reviews": [one.to_dict() for one in written.reviews]} if written.reviews else {}
+        print_json({"run_id": run_id, "export": str(written.path.resolve()), **reviews, **chosen})
     else:
-        click.echo(str(written))
+        click.echo(str(written.path))
+    for one in written.reviews:
+        performed = str(one.independent_binary_review_performed).lower()
+        say(f"{one.package}: independent_binary_review_performed: {performed} ({one.policy})")
 
 
 @click.command(epilog="Example: harness report 3 --open")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from sciharness.errors import UsageError
 from sciharness.runtime.state import RunState, fold
@@ -12,6 +15,9 @@ from sciharness.store.artifacts import ArtifactStore
 from sciharness.store.events import EventLog
 from sciharness.store.home import Home
 from sciharness.store.runs import Runs
+
+if TYPE_CHECKING:
+    from sciharness.reviewing import Reviews
 
 
 def state_of(home: Home, prefix: str) -> RunState:
@@ -38,10 +44,18 @@ def view_of(home: Home, prefix: str) -> tuple[View, RunState]:
     return view, state
 
 
+@frozen
+class Exported:
+    """Where an export lies, and what reviewers said of each package that left with it."""
+
+    path: Path
+    reviews: tuple[Reviews, ...] = ()
+
+
 def export_run(
     home: Home, prefix: str, out: Path, extra: Mapping[str, bytes] | None = None
-) -> Path:
-    """Write the export of a run to a folder or ``.zip`` file and return it.
+) -> Exported:
+    """Write the export of a run to a folder or ``.zip`` file; return it and its reviews.
 
     ``extra`` are further files by their paths in the export. What the run has
     published is reviewed again.
@@ -54,11 +68,12 @@ def export_run(
     from sciharness.runtime.delivery import export_files
 
     state = state_of(home, prefix)
+    reviews: tuple[Reviews, ...] = ()
     if state.packages or state.documents:
         from sciharness.runtime.export_review import review_export
 
-        review_export(home, state)
-    return build_export(
+        reviews = review_export(home, state)
+    path = build_export(
         home,
         state.run_id,
         out,
@@ -67,6 +82,7 @@ def export_run(
         zip=out.suffix == ".zip",
         replace=True,
     )
+    return Exported(path, reviews)
 
 
 def verify_run(home: Home, prefix: str) -> dict[str, object]:

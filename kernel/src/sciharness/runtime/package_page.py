@@ -43,7 +43,8 @@ def _package(body: Body) -> str:
 
 def _reviewed(review: Body) -> str:
     said = [
-        f"{one['reviewer']}: {'accepted' if one.get('accepted') else 'refused'}"
+        f"{one['reviewer']} has {'accepted' if one.get('accepted') else 'refused'} it"
         for one in review.get("reviews", [])
+        if one.get("performed")
     ]
     return "; ".join(said) or f"{review['policy']}, nobody has looked into the package"
