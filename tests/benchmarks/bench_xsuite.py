@@ -27,7 +27,7 @@ from sciharness import Context, Input
 pytest.importorskip("xtrack")
 
 QUICK = os.environ.get("SCIHARNESS_BENCH_QUICK") == "1"
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "1" if QUICK else "3"))
 LATTICES = os.environ.get("SCIHARNESS_LATTICES", "")
 ANGLE = math.pi / 8
 CELL = {

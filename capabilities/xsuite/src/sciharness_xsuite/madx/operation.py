@@ -72,14 +72,14 @@ def _main_file(path: Path, wanted: str) -> tuple[Path, Path]:
 
 def _sequence(reading: Reading, wanted: str, name: str) -> str:
     chosen = (wanted or reading.used).lower()
-    if not chosen and len(reading.lines) == 1:
-        return reading.lines[0]
-    if chosen in reading.lines:
+    if not chosen and len(reading.names) == 1:
+        return reading.names[0]
+    if chosen in reading.names:
         return chosen
-    found = ", ".join(reading.lines[:12]) or "none"
+    found = ", ".join(reading.names[:12]) or "none"
     what = f"there is no sequence {chosen!r}" if chosen else "there is more than one sequence"
     raise DataError(
-        f"{what if reading.lines else 'no sequence is defined'}; defined are: {found}",
+        f"{what if reading.names else 'no sequence is defined'}; defined are: {found}",
         where=name,
         hint="Choose one with --with sequence=NAME.",
     )
@@ -92,7 +92,7 @@ def _converted(
     folder.mkdir(exist_ok=True)
     program = files("sciharness_xsuite.madx").joinpath("converting.py").read_text("utf-8")
     (folder / "convert.py").write_text(program, "utf-8")
-    (folder / "definitions.madx").write_text(reading.text, "utf-8")
+    (folder / "definitions.madx").write_text(reading.text_for(sequence, name), "utf-8")
     ended = run_child(
         [sys.executable, "-I", "convert.py", "definitions.madx", sequence, "line.json"],
         cwd=folder,

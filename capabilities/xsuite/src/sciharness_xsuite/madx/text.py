@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import define, field, frozen
 
 from sciharness.errors import DataError
+from sciharness_xsuite.madx.lines import written_out
 from sciharness_xsuite.madx.statements import Statement, statements
 
 _MOST_BYTES = 64 * 2**20
@@ -59,25 +61,40 @@ _PRINTS = frozenset(f"{_SETTINGS} {_OUTPUT} {_FILES} {_COMPUTED} {_CORRECTION}".
 _ARROW = re.compile(r"([A-Za-z_][\w.$]*)\s*->\s*([A-Za-z_]\w*)\s*(:?=)(.*)", re.DOTALL)
 _FILE = re.compile(r",\s*file\s*=\s*\"?([^\",;]+)\"?", re.IGNORECASE)
 _MACRO = re.compile(r":\s*macro\b", re.IGNORECASE)
-_SEQUENCE = re.compile(r"([\w.$]+|\"[^\"]+\")\s*:\s*(sequence\b|line\s*=)", re.IGNORECASE)
+_QUALIFIED = re.compile(r"^\s*(?:(?:shared|const|real|int)\s+)+(?=[\w.$]+\s*:?=)", re.IGNORECASE)
+_SEQUENCE = re.compile(r"([\w.$]+|\"[^\"]+\")\s*:\s*sequence\b", re.IGNORECASE)
+_LINE = re.compile(r"([\w.$]+|\"[^\"]+\")\s*(\([^)]*\))?\s*:\s*line\s*=(.*)", re.IGNORECASE)
 _USED = re.compile(r"(?:sequence|period)\s*=\s*\"?([\w.$]+)", re.IGNORECASE)
 
 
 @frozen
 class Reading:
-    """The text that is handed on, the names of lines in it, and what was left out."""
+    """Definitions, the names of sequences among them, beam lines apart, and what was left out."""
 
     text: str
-    lines: tuple[str, ...]
+    sequences: tuple[str, ...]
+    lines: Mapping[str, str]
     used: str
     notes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that may be the ring."""
+        return (*self.sequences, *self.lines)
+
+    def text_for(self, name: str, where: str) -> str:
+        """Return the text that defines one of the names, beam lines written out."""
+        if name in self.lines:
+            return f"{self.text}{written_out(name, self.lines, where)}\n"
+        return self.text
 
 
 @define
 class _Reader:
     folder: Path
     kept: list[str] = field(factory=list)
-    lines: list[str] = field(factory=list)
+    sequences: list[str] = field(factory=list)
+    lines: dict[str, str] = field(factory=dict)
     used: str = ""
     left_out: Counter[str] = field(factory=Counter)
     files: int = 0
@@ -107,7 +124,7 @@ class _Reader:
 
     def _take(self, statement: Statement, path: Path, depth: int) -> None:
         head = statement.head
-        labelled = re.match(r"\s*(?:[\w.$]+|\"[^\"]+\")\s*:(?!=)", statement.text)
+        labelled = re.match(r"\s*(?:[\w.$]+|\"[^\"]+\")\s*(?:\([^)]*\))?\s*:(?!=)", statement.text)
         assigned = re.match(
             r"\s*(?:const\s+|real\s+|int\s+|shared\s+)*[\w.$]+\s*:?=", statement.text
         )
@@ -134,10 +151,15 @@ class _Reader:
             self._keep(statement)
 
     def _keep(self, statement: Statement) -> None:
-        text = re.sub(r"^\s*shared\s+", "", statement.text, flags=re.IGNORECASE)
-        found = _SEQUENCE.match(text)
-        if found:
-            self.lines.append(found[1].strip('"').lower())
+        text = _QUALIFIED.sub("", statement.text)
+        line = _LINE.fullmatch(text)
+        if line and line[2]:
+            raise _refused(statement, "a line with arguments, which is not followed")
+        if line:
+            self.lines[line[1].strip('"').lower()] = line[3]
+            return
+        if found := _SEQUENCE.match(text):
+            self.sequences.append(found[1].strip('"').lower())
         arrow = _ARROW.fullmatch(text)
         if arrow:
             text = f"{arrow[1]}, {arrow[2]} {arrow[3]} {arrow[4]}"
@@ -179,7 +201,8 @@ def read_madx(main: Path, folder: Path) -> Reading:
     reader.read(main.resolve())
     named = ", ".join(f"{name} ({count})" for name, count in sorted(reader.left_out.items()))
     notes = (f"left out commands that only print or compute: {named}",) if named else ()
-    return Reading("\n".join(reader.kept) + "\n", tuple(reader.lines), reader.used, notes)
+    text = "\n".join(reader.kept) + "\n"
+    return Reading(text, tuple(reader.sequences), reader.lines, reader.used, notes)
 
 
 def _refused(statement: Statement, what: str) -> DataError:

@@ -16,7 +16,7 @@ from sciharness.errors import RequestError
 from sciharness_xsuite.lattice import Lattice, read_lattice
 from sciharness_xsuite.requests import TrackRequest
 from sciharness_xsuite.tracking.crew import Stopped
-from sciharness_xsuite.tracking.particles import start_coordinates
+from sciharness_xsuite.tracking.particles import planned_count, start_coordinates
 from sciharness_xsuite.tracking.record import COORDINATES, Floats
 from sciharness_xsuite.tracking.saved import (
     Saved,
@@ -105,7 +105,8 @@ class _Work:
         if recorder is not None:
             recorder(state, turn)
         idle = time.monotonic() - self._saved_at
-        if turn < last and idle >= _SHARE_OF_SAVING * self._saving_seconds:
+        asked = self.request.block_turns > 0
+        if turn < last and (asked or idle >= _SHARE_OF_SAVING * self._saving_seconds):
             self._keep(state, turn)
 
     def _keep(self, state: State, turn: int) -> None:
@@ -128,6 +129,7 @@ def _begun(request: TrackRequest, context: Context, lattice: Lattice, tracker: T
     wanted = identity(lattice.sha256, request.maps, tracker.versions())
     if "previous" in context.inputs:
         return _gone_on(request, context, wanted)
+    _check_memory(request, planned_count(request))
     start = start_coordinates(request, context, lattice)
     about = {**wanted, "start_sha256": hashlib.sha256(start.tobytes()).hexdigest()}
     restored = context.restored

@@ -44,6 +44,15 @@ def start_coordinates(request: TrackRequest, context: Context, lattice: Lattice)
     return _in_metres(request, lattice, made)
 
 
+def planned_count(request: TrackRequest) -> int:
+    """Return how many particles the request will make, 0 if that is known only from a file."""
+    if request.random is not None:
+        return request.random.count
+    if request.polar is not None:
+        return request.polar.angles * request.polar.radii
+    return math.prod(count for _, _, count in request.grid.values()) if request.grid else 0
+
+
 def _made(request: TrackRequest, context: Context) -> Floats:
     if request.points:
         return points(request.points)
