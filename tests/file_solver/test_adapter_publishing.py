@@ -15,7 +15,7 @@ import pytest
 ADAPT = {"id": "adapter", "use": "file_solver.adapter", "inputs": {"solver": "solver"}}
 SMOKE = {
     "id": "smoke",
-    "use": "file_solver.smoke_test",
+    "use": "execution.python.run",
     "inputs": {"program": "adapter", "solver": "solver"},
 }
 PUBLISHED = {
@@ -215,8 +215,10 @@ import argparse
 import pathlib
 
 parser = argparse.ArgumentParser()
-for name in ("--solver-root", "--solver-executable", "--input", "--output"):
-    parser.add_argument(name, required=True)
+parser.add_argument("--solver-root", required=True)
+parser.add_argument("--solver-executable", required=True)
+parser.add_argument("--input", required=True)
+parser.add_argument("--output", required=True)
 given = parser.parse_args()
 text = pathlib.Path(given.input).read_text()
 pathlib.Path(given.output).write_text(f"{given.solver_executable}: {text}")

@@ -70,7 +70,7 @@ def solved(lab: Any, solver: Any, text: str) -> list[dict[str, str]]:
         {"id": "adapter", "use": "file_solver.adapter", "inputs": {"solver": "solver"}},
         {
             "id": "smoke",
-            "use": "file_solver.smoke_test",
+            "use": "execution.python.run",
             "inputs": {"program": "adapter", "solver": "solver"},
         },
     ]

@@ -9,7 +9,6 @@ from sciharness_file_solver.requests import (
     AdapterRequest,
     BenchmarkRequest,
     SampleRequest,
-    SmokeRequest,
     TrainRequest,
 )
 
@@ -55,16 +54,9 @@ def adapter(request: AdapterRequest, context: Context) -> Outcome:
     return adapt(request, context)
 
 
-def smoke_test(request: SmokeRequest, context: Context) -> Outcome:
-    """Try an adapter and its solver."""
-    from sciharness_file_solver.adapting import smoke
-
-    return smoke(request, context)
-
-
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
-    """Return the five operations."""
+    """Return the four operations."""
     return (
         Capability(
             operation="sample",
@@ -120,16 +112,5 @@ def harness_capabilities() -> Sequence[Capability]:
             group="execution and training",
             inputs=(_SOLVER,),
             outputs=(OutputSpec("adapter.py", "source.python"),),
-        ),
-        Capability(
-            operation="smoke_test",
-            run=smoke_test,
-            request=SmokeRequest,
-            summary="Call an adapter and its solver as documented and record what came.",
-            group="evaluation",
-            inputs=(InputSpec("program", ("source.python",), summary="the adapter"), _SOLVER),
-            outputs=(OutputSpec("adapter_validation.json", "adapter_validation"),),
-            metrics=("adapter_validated",),
-            programs=True,
         ),
     )

@@ -83,15 +83,6 @@ class BenchmarkRequest:
 
 
 @frozen
-class SmokeRequest:
-    """How long the short documented calls may take."""
-
-    seconds: float = field(
-        default=60.0, validator=[gt(0.0), le(600.0)], metadata={"help": "Limit of each call."}
-    )
-
-
-@frozen
 class AdapterRequest:
     """Nothing has to be chosen: the contract's ``solver:`` block says how it is called."""
 
