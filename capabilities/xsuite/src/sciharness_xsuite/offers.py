@@ -115,7 +115,7 @@ def core_capabilities() -> tuple[Capability, ...]:
             group="analysis",
             domain=DOMAIN,
             inputs=(
-                InputSpec("source", ("madx", "other"), summary="a MAD-X file, or a folder of them"),
+                InputSpec("source", ("lattice", "other"), summary="a MAD-X file, or a folder of them"),
             ),
             outputs=(OutputSpec("ring.json", "lattice"),),
             metrics=LOAD_METRICS,

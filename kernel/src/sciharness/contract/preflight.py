@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from sciharness.contract._criteria import CriteriaCheck
+from sciharness.contract._lattices import check_lattices
 from sciharness.contract._requests import check_constraints, check_requests
 from sciharness.contract._tables import CheckedTable, TableCheck, check_copies, check_tables
 from sciharness.contract._workflow import (
@@ -115,6 +116,7 @@ def preflight(
     check_leases(contract, leases, unavailable or {}, findings)
     inputs = _inputs(contract, folder, findings)
     _check_space(inputs, free_bytes, findings)
+    check_lattices(contract, contract.capabilities, findings)
     check_copies(contract, inputs, findings)
     if check_table is not None:
         check_tables(contract, folder, [item.name for item in inputs], check_table, findings)
