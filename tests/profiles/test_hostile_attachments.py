@@ -22,10 +22,10 @@ from sciharness.errors import HarnessError
 from sciharness.profiles import _child
 from sciharness.profiles._files import profile_file
 from sciharness.profiles._folders import profile_zip
-from sciharness.profiles.source import SourceFault, parse_source
 from sciharness.profiles._reading import Header, Window
 from sciharness.profiles.headers import read_header
 from sciharness.profiles.records import KINDS
+from sciharness.profiles.source import SourceFault, parse_source
 
 PARSED = [
     "table.csv", "table.tsv", "facts.json", "ring.json", "tool.py", "ring.madx", "ring.lte",

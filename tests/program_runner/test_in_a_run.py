@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -145,3 +147,49 @@ def test_without_unshare_there_are_no_namespaces(
         sys.path.remove(str(SANDBOXED / "src"))
     monkeypatch.setattr(confining.shutil, "which", lambda name, path: None)
     assert confining.namespaces(tmp_path) == ()
+
+
+SOLVER = """
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **words) {
+    if (count > 1 && !strcmp(words[1], "--version")) { puts("squares 1.0"); return 0; }
+    return 2;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler is installed")
+@pytest.mark.parametrize("form", ["folder", "zip"])
+def test_an_adapter_is_tried_by_the_documented_call_of_its_solver(home: Any, form: str) -> None:
+    place = home.folder / f"solver-{form}"
+    place.mkdir()
+    (place / "s.c").write_text(SOLVER)
+    subprocess.run(["cc", "-o", str(place / "squares"), str(place / "s.c")], check=True)
+    if form == "zip":
+        shutil.make_archive(str(place), "zip", place)
+    solver = {
+        "name": "solver",
+        "path": place.name + (".zip" if form == "zip" else ""),
+        "role": "reference_solver",
+        "solver": {"executable": "squares", "smoke": {"args": ["--version"]}},
+    }
+    steps = [
+        {"id": "adapter", "use": "file_solver.adapter", "inputs": {"solver": "solver"}},
+        {
+            "id": "smoke",
+            "use": "execution.python.run",
+            "inputs": {"program": "adapter", "solver": "solver"},
+        },
+    ]
+    path = contract(
+        home,
+        f"adapter-{form}",
+        inputs=[solver],
+        capabilities=["file_solver.adapter", "execution.python.run"],
+        acceptance=[{"metric": "adapter_validated", "op": ">=", "value": 1}],
+        steps=steps,
+    )
+    run = home("run", path, "--json", code=0).json
+    kinds = {one["type"] for one in run["artifacts"]}
+    assert {"solver_bundle", "adapter_validation", "source.python"} <= kinds
