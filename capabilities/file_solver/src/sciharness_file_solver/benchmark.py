@@ -89,6 +89,12 @@ def _solver(context: Context, model: Mapping[str, Any]) -> SolverInput:
     """Return the solver, which has to be the very one that the model was made from."""
     solver = read_solver(context, case_seconds=model["solver"]["case_seconds"])
     bundle = solver.bundle_sha256()
+    if solver.setting.get("adapter") != model["solver"].get("adapter"):
+        raise DataError(
+            "is not the adapter that the surrogate was made with",
+            where="adapter",
+            hint="Bind the adapter that sampling and training were given.",
+        )
     if bundle != model["solver"]["bundle_sha256"]:
         raise DataError(
             f"digest differs: {bundle[:12]}…, the surrogate is of "

@@ -15,6 +15,12 @@ from sciharness_file_solver.requests import (
 _SOLVER = InputSpec(
     "solver", ("reference_solver",), summary="folder of the solver, with a `solver:` block"
 )
+_ADAPTER = InputSpec(
+    "adapter",
+    ("source.python",),
+    optional=True,
+    summary="a program of file-solver-adapter-v1, for a solver that reads or writes no CSV",
+)
 _PREDICTOR = (
     OutputSpec("model.json", "model"),
     OutputSpec("inference.py", "inference.source.python"),
@@ -64,7 +70,7 @@ def harness_capabilities() -> Sequence[Capability]:
             request=SampleRequest,
             summary="Ask a solver for cases of a design, side by side; failures are kept as data.",
             group="domain experiments",
-            inputs=(_SOLVER,),
+            inputs=(_SOLVER, _ADAPTER),
             outputs=(OutputSpec("samples.csv", "DATASET"),),
             metrics=("samples", "failed_samples"),
             programs=True,
@@ -77,7 +83,11 @@ def harness_capabilities() -> Sequence[Capability]:
             summary="Train a surrogate that answers where its measured error allows it, with the "
             "solver as fall-back.",
             group="execution and training",
-            inputs=(InputSpec("data", ("DATASET",), summary="samples.csv of sample"), _SOLVER),
+            inputs=(
+                InputSpec("data", ("DATASET",), summary="samples.csv of sample"),
+                _SOLVER,
+                _ADAPTER,
+            ),
             outputs=_PREDICTOR,
             metrics=("validation_relative_rmse", "answered_share"),
         ),
@@ -88,7 +98,7 @@ def harness_capabilities() -> Sequence[Capability]:
             summary="Measure a hybrid against its solver: error, routing and speed, end to end; "
             "reported, never trusted.",
             group="evaluation",
-            inputs=(InputSpec("predictor", ("predictor",)), _SOLVER),
+            inputs=(InputSpec("predictor", ("predictor",)), _SOLVER, _ADAPTER),
             outputs=(
                 OutputSpec("benchmark.json", "benchmark_result"),
                 OutputSpec("predictions.csv", "DATASET"),

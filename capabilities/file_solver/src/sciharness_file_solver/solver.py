@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.adapters import check_interface
 from sciharness.bundles import pack_folder
 from sciharness.errors import DataError
 from sciharness.plugin import Context
@@ -25,7 +26,8 @@ class SolverInput:
     """A solver's folder and what the contract says about it.
 
     ``setting`` is what the shipped calling code reads: executable, command,
-    inputs, outputs, case_seconds. ``smoke`` is the documented trial call.
+    inputs, outputs, case_seconds, perhaps the text of an adapter. ``smoke`` is
+    the documented trial call.
     """
 
     root: Path
@@ -66,6 +68,16 @@ class SolverInput:
             pack_folder(self.root, sink)
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _adapter(source: bytes) -> str:
+    """Return the text of an adapter that the user brought.
+
+    Raises:
+        IntegrityError: it is none.
+    """
+    check_interface(source, "adapter")
+    return source.decode("utf-8")
 
 
 class _Hashing:
@@ -120,4 +132,6 @@ def read_solver(
         "outputs": list(columns.get("outputs", ())),
         "case_seconds": case_seconds,
     }
+    if "adapter" in context.inputs:
+        setting["adapter"] = _adapter(context.inputs["adapter"].path.read_bytes())
     return SolverInput(root, setting, said.get("smoke"))

@@ -107,6 +107,6 @@ def _no_samples(reason: str) -> DataError:
 
 def case_digest(bundle_sha256: str, setting: Mapping[str, Any], row: Sequence[float]) -> str:
     """Return the digest of one question to one solver; equal ones have equal answers."""
-    said = {key: setting[key] for key in ("executable", "command", "inputs", "outputs")}
+    said = {key: value for key, value in setting.items() if key != "case_seconds"}
     facts = [bundle_sha256, said, [repr(float(value)) for value in row]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

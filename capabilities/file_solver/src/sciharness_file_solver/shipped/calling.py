@@ -178,11 +178,18 @@ def _numbers(row: Sequence[str], places: Sequence[int]) -> Answer:
     return found
 
 
+def adapter_command(adapter: Path, root: Path, executable: str) -> list[str]:
+    """Return the command that calls a solver through an adapter of file-solver-adapter-v1."""
+    head = ["{python}", "-I", "-B", str(adapter), "--solver-root", str(root)]
+    return [*head, "--solver-executable", executable, "--input", "{input}", "--output", "{output}"]
+
+
 class Solver:
     """One private copy of a solver whose input and output are tables.
 
     ``setting`` holds ``executable``, ``command``, ``inputs``, ``outputs`` and
-    ``case_seconds``, the time that one case may take.
+    ``case_seconds``, the time that one case may take. With the text of an
+    ``adapter`` that program is called instead and calls the solver.
     """
 
     def __init__(self, setting: Mapping[str, Any], root: Path, scratch: Path) -> None:
@@ -190,6 +197,11 @@ class Solver:
         self._folder = scratch / "solver"
         scratch.mkdir(parents=True, exist_ok=True)
         self._program = private_copy(root, setting["executable"], self._folder)
+        self._command = setting["command"]
+        if setting.get("adapter"):
+            adapter = scratch / "adapter.py"
+            adapter.write_text(setting["adapter"], encoding="utf-8", newline="")
+            self._command = adapter_command(adapter, self._folder, setting["executable"])
         self._source, self._sink = scratch / "input.csv", scratch / "output.csv"
 
     def rows(self, rows: Sequence[Row]) -> list[Answer]:
@@ -207,7 +219,7 @@ class Solver:
         self._sink.unlink(missing_ok=True)
         write_rows(self._source, setting["inputs"], rows)
         seconds = setting["case_seconds"] * len(rows)
-        call(setting["command"], self._program, self._source, self._sink, seconds, self._folder)
+        call(self._command, self._program, self._source, self._sink, seconds, self._folder)
         return read_rows(self._sink, setting["outputs"], len(rows))
 
 
