@@ -34,6 +34,11 @@ class Done:
         """What stands on standard output."""
         return json.loads(self.out)
 
+    @property
+    def text(self) -> str:
+        """Both outputs."""
+        return self.out + self.err
+
 
 @frozen
 class Solver:

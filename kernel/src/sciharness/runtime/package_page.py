@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sciharness.adapters import STATEMENTS
+
 PAGE = "packages.md"
+
+ADAPTER = "solver_adapter"
 
 Body = Mapping[str, Any]  # Any: JSON values of an event
 
@@ -36,6 +40,7 @@ def _package(body: Body) -> str:
         f"- implementation digest: `{body['implementation_digest']}`",
         f"- independent_binary_review_performed: {performed}",
         f"- review: {_reviewed(review)}",
+        *(f"- {text}" for text in (STATEMENTS if body["deliverable"] == ADAPTER else ())),
         "",
     ]
     return "\n".join(lines)
