@@ -193,3 +193,22 @@ def test_an_adapter_is_tried_by_the_documented_call_of_its_solver(home: Any, for
     run = home("run", path, "--json", code=0).json
     kinds = {one["type"] for one in run["artifacts"]}
     assert {"solver_bundle", "adapter_validation", "source.python"} <= kinds
+
+
+def test_the_example_runs_as_it_stands(home: Any) -> None:
+    without_lock = shutil.ignore_patterns("contract.lock")
+    shutil.copytree(
+        ROOT / "examples" / "own_program", home.folder / "own_program", ignore=without_lock
+    )
+    run = home("run", home.folder / "own_program" / "contract.yaml", "--json", code=0).json
+    values = {one["name"]: one["value"] for one in run["metrics"]}
+    # The signal was made with 7.5 Hz; 400 samples of 5 ms resolve 0.5 Hz.
+    assert abs(values["peak_hz"] - 7.5) <= 0.5
+    assert "spectrum.csv" in {one["name"] for one in run["artifacts"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("project", ["capabilities/program_runner", "examples/plugins/sandboxed"])
+def test_both_plugins_conform(home: Any, project: str) -> None:
+    done = home("plugin", "check", ROOT / project, code=0)
+    assert ", 0 failed" in done.text

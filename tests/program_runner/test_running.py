@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from sciharness import Launch, Outcome
+from sciharness import Context, Input, Launch, Outcome
 from sciharness.errors import DataError, RequestError
 from sciharness.programs import ActionFailed, isolation
 from sciharness_program_runner.requests import RunRequest
-from sciharness_program_runner.running import time_limit
+from sciharness_program_runner.running import run, time_limit
 
 Start = Callable[..., Outcome]
 
@@ -221,3 +221,31 @@ def test_the_launch_of_an_executor_is_heeded(start: Start) -> None:
     launch = Launch(prefix=("/usr/bin/env", "FROM_PREFIX=1"), environment={"FROM_LAUNCH": "2"})
     source = "import os; print(os.environ['FROM_PREFIX'], os.environ['FROM_LAUNCH'])"
     assert start(source, launch=launch).notes[-1].endswith("1 2")
+
+
+def test_a_folder_is_given_as_a_folder(tmp_path: Path) -> None:
+    folder, program = tmp_path / "inputs" / "mysolver", tmp_path / "p.py"
+    folder.mkdir(parents=True)
+    (folder / "data.txt").write_text("inside")
+    program.write_text(
+        "import argparse, pathlib\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--solver-source', required=True)\n"
+        "print(pathlib.Path(p.parse_args().solver_source, 'data.txt').read_text())"
+    )
+    given = {
+        "program": Input("program", program, "source.python"),
+        "solver_source": Input("solver_source", folder, "directory_bundle"),
+    }
+    (tmp_path / "work").mkdir()
+    context = Context(inputs=given, workspace=tmp_path / "work")
+    assert run(RunRequest(), context).notes[-1].endswith("inside")
+
+
+def test_a_program_stops_when_the_run_asks(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("import time\nwhile True: time.sleep(1)\n")
+    given = {"program": Input("program", tmp_path / "p.py", "source.python")}
+    (tmp_path / "work").mkdir()
+    context = Context(inputs=given, workspace=tmp_path / "work", is_cancelled=lambda: True)
+    with pytest.raises(ActionFailed, match="stopped on request") as caught:
+        run(RunRequest(), context)
+    assert caught.value.reason == "cancelled"

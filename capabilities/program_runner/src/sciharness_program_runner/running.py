@@ -179,6 +179,8 @@ def _refuse_failure(done: ChildResult, request: RunRequest) -> None:
         raise ActionFailed(said, reason="memory", detail="\n".join(tail))
     if done.failure == "timeout":
         said = f"ended by its time limit after {done.seconds:.0f} s"
+    elif done.failure == "cancelled":
+        said = "the program was stopped on request"
     elif done.failure is not None:
         said = f"the program ended with {done.failure}: {last}"
     else:

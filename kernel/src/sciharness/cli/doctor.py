@@ -102,8 +102,14 @@ def _isolation() -> Facts:
         "landlock": "workers read only what they are given; sockets stay open",
         "none": "no confinement here: a hostile plugin could read the sealed labels",
     }
+    programs = {
+        "landlock+seccomp": "read their inputs, write their own folder, have no network; "
+        "no sandbox: names and sizes of files, the clock and the machine are visible",
+        "landlock": "read their inputs, write their own folder; the network is open",
+        "none": "have the user's file and network rights",
+    }
     found = probe()
-    return {"label_isolation": found, "meaning": meaning[found]}
+    return {"label_isolation": found, "meaning": meaning[found], "programs": programs[found]}
 
 
 def _sqlite() -> Facts:

@@ -18,6 +18,7 @@ from sciharness.profiles.source import profile_python
 
 MOST_INFLATED = 64 * 2**20
 
+_PARQUET = "a Parquet table is read in runs where the extra `sciharness[parquet]` is there"
 _TABLES = {".csv": "csv", ".tsv": "tsv"}
 _KNOWN = (
     (b"\x1f\x8b", "gzip data"),
@@ -116,7 +117,8 @@ def _plain(name: str, data: bytes) -> Profile:
     if text is None:
         known = next((said for magic, said in _KNOWN if data.startswith(magic)), None)
         seen = {"looks_like": known} if known else {}
-        return Profile("opaque", roles=_roles_of_opaque(known), facts=seen)
+        warnings = (_PARQUET,) if known == "a Parquet table" else ()
+        return Profile("opaque", roles=_roles_of_opaque(known), facts=seen, warnings=warnings)
     facts: dict[str, object] = {
         "lines": text.count("\n") + bool(text and text[-1] != "\n"),
         "encoding": "utf-8",

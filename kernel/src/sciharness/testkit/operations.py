@@ -10,6 +10,8 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.contract._criteria import ANY_METRIC
+from sciharness.contract._resolve import ANY_INPUT
 from sciharness.descriptors import Operation
 from sciharness.plugin import Input
 from sciharness.requests import apply_defaults, check_request
@@ -21,6 +23,7 @@ from sciharness.testkit.verdicts import Verdict, failed, judged, passed, skipped
 from sciharness.workers.failures import ActionFailed
 
 RUN_SECONDS = 120.0
+ENDED = "was cancelled"  # what the pool says of a worker that it had to end
 CANCEL_AFTER = 0.3
 
 # What they hold differs from run to run by nature.
@@ -83,6 +86,8 @@ def trial_of(bench: Bench, operation: Operation, examples: Examples) -> tuple[Tr
     if operation.kind == "evaluator" and not inputs:
         inputs = sample_judgement(folder, operation.task or "regression", right=False)
     for spec in operation.inputs:
+        if spec.name == ANY_INPUT:
+            continue  # none of them is needed
         sample = sample_input(spec, folder) if spec.name not in inputs else None
         if sample is not None:
             inputs[spec.name] = sample
@@ -116,6 +121,8 @@ def _wrong_value(part: Json) -> Any:  # Any: JSON values
 
 
 def _run_faults(operation: Operation, tried: Tried) -> list[str]:
+    if ANY_METRIC in operation.metrics:
+        return []
     never = sorted(set(operation.metrics) - set(tried.metrics))
     # Which ones depends on the data; none at all is a promise that was not kept.
     if operation.metrics and len(never) == len(operation.metrics):
@@ -173,10 +180,10 @@ def _check_cancelling(trial: Trial) -> Verdict:
     try:
         trial.run(cancelled=lambda: time.monotonic() > asked_at)
     except ActionFailed as failure:
-        if failure.reason == "cancelled":
+        if failure.reason == "cancelled" and ENDED in failure.message:
             said = "it had to be ended: look at context.cancelled in its loops"
             return failed("cancellation", said, trial.name)
-        if failure.reason not in ("error", "request"):
+        if failure.reason not in ("cancelled", "error", "request"):
             said = f"{failure.reason}: {failure.message}"
             return failed("cancellation", said, trial.name)
     quick = time.monotonic() < asked_at
