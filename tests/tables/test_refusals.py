@@ -194,6 +194,15 @@ def test_a_text_column_that_is_not_ignored_is_refused_once(table: Write, check: 
     assert check(table("a,note,y\n" + rows), ignore=["note"]).problems == ()
 
 
+def test_a_blank_is_no_example_of_a_text(table: Write, check: Check) -> None:
+    rows = "\n".join(f"{number},{'' if number < 2 else 'red'},{number}" for number in range(30))
+
+    problem = only(check(table(f"a,colour,y\n{rows}\n")))
+
+    assert problem.found == "text such as 'red'"
+    assert problem.line == 4
+
+
 def test_a_text_target_asks_for_classification(table: Write, check: Check) -> None:
     rows = "".join(f"{i},{'hot' if i % 2 else 'cold'}\n" for i in range(30))
 

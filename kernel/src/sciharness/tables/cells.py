@@ -79,7 +79,9 @@ class NumberCells:
         if is_feature and self._columns.guessed:
             self.removed.add(column)
         elif self._is_text(cells, block.rows):
-            self._note_text_column(block, column, int(rows[0]), cells[0])
+            # A blank would be a poor example of a text.
+            first = next((at for at, cell in enumerate(cells) if not is_missing(cell)), 0)
+            self._note_text_column(block, column, int(rows[first]), cells[first])
         else:
             self._note_cells(block, column, rows, cells)
 
