@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from sciharness.plugin import Context
+from sciharness_publisher.evaluation import evaluate
+from sciharness_publisher.expression import parse
 from sciharness_symbolic_regression.baseline.forms import formulas
+from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.plugin import baseline
 from sciharness_symbolic_regression.request import BaselineRequest
 from sciharness_symbolic_regression.sample import Sample
@@ -94,6 +97,20 @@ def test_columns_that_fit_no_form_are_left_out(target):
         assert "log" not in text
         assert "1/x" not in text
         assert "flat" not in text
+
+
+def test_terms_that_depend_on_each_other_do_not_hide_a_pair():
+    x = np.linspace(1, 4, 80)
+    y = 2 + 0.1 * np.sin(9 * x)  # hardly varies: y, x*y and x look much alike
+    data = Sample({"x": x, "y": y}, 0.1 * x * y - 0.4 * y, np.ones(80))
+
+    found = best_sums(data)
+
+    assert any("x*y" in text and "*y +" in f"{text} +" and text.count("+") == 1 for text in found)
+    best = min(
+        float(np.abs(evaluate(parse(text), data.columns) - data.target).max()) for text in found
+    )
+    assert best < 1e-9  # rounding of a few operations on numbers of order one
 
 
 CONTRACT = """

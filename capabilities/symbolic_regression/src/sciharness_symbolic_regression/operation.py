@@ -10,6 +10,7 @@ from attrs import define
 from sciharness import read_table
 from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.expression import render
+from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
 from sciharness_symbolic_regression.choosing import (
@@ -139,6 +140,7 @@ def _candidates(
 ) -> list[Candidate]:
     """Return the sound members of the front; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
+    texts += best_sums(rows.train) if limits.rounds else ()  # none where time is short
     gathered = gather([*texts, *brought.texts, *found.formulas], rows, limits, seed)
     members = front([*gathered, *brought.usable], rows)
     return sound_only(members, rows, seed)

@@ -31,12 +31,13 @@ class Term:
 
 def formulas(sample: Sample) -> tuple[str, ...]:
     """Return formula texts over the sample's symbols, each with constants of least squares."""
-    names = _strongest(sample)
+    names = strongest(sample)
     found = [*_sums(sample, names), *_power_laws(sample, names), *_exponentials(sample, names)]
     return tuple(dict.fromkeys(found))
 
 
-def _strongest(sample: Sample) -> list[str]:
+def strongest(sample: Sample, most: int = MOST_COLUMNS) -> list[str]:
+    """Return the columns that move most with the target, in their order."""
     strength = {}
     target = _ranks(sample.target)
     for name, column in sample.columns.items():
@@ -44,7 +45,7 @@ def _strongest(sample: Sample) -> list[str]:
         power = float(np.sqrt((ranks @ ranks) * (target @ target)))
         if np.ptp(column) > 0 and power > 0:
             strength[name] = abs(float(ranks @ target)) / power
-    best = sorted(strength, key=lambda name: (-strength[name], name))[:MOST_COLUMNS]
+    best = sorted(strength, key=lambda name: (-strength[name], name))[:most]
     return [name for name in sample.columns if name in best]
 
 
@@ -116,7 +117,7 @@ def _next(
 
 def _sum_text(chosen: list[Term], constant: bool, sample: Sample, root: Array) -> str:
     columns = [term.values for term in chosen] + [np.ones_like(root)] * constant
-    weights = _weights(columns, sample.target, root)
+    weights = weights_of(columns, sample.target, root)
     texts = [f"{weight!r}*{term.text}" for weight, term in zip(weights, chosen, strict=False)]
     return " + ".join([*texts, repr(weights[-1])] if constant else texts)
 
@@ -129,7 +130,7 @@ def _power_laws(sample: Sample, names: list[str]) -> Iterator[str]:
         return
     columns = [np.log(sample.columns[name]) for name in usable]
     size = sign * sample.target
-    weights = _weights([*columns, np.ones_like(size)], np.log(size), size)  # as errors of size
+    weights = weights_of([*columns, np.ones_like(size)], np.log(size), size)  # as errors of size
     for exponents in (weights[:-1], [round(one * ROUNDED) / ROUNDED for one in weights[:-1]]):
         parts = [f"{name}**({one!r})" for name, one in zip(usable, exponents, strict=True) if one]
         yield "*".join([repr(sign * float(np.exp(weights[-1]))), *parts])
@@ -142,7 +143,7 @@ def _exponentials(sample: Sample, names: list[str]) -> Iterator[str]:
         return
     columns = [sample.columns[name] for name in names]
     size = sign * sample.target
-    weights = _weights([*columns, np.ones_like(size)], np.log(size), size)  # as errors of size
+    weights = weights_of([*columns, np.ones_like(size)], np.log(size), size)  # as errors of size
     inside = " + ".join(f"{one!r}*{name}" for one, name in zip(weights, names, strict=False))
     yield f"{sign * float(np.exp(weights[-1]))!r}*exp({inside})"
 
@@ -152,7 +153,8 @@ def _sign(target: Array) -> float:
     return 1.0 if (target > 0).all() else -1.0 if (target < 0).all() else 0.0
 
 
-def _weights(columns: list[Array], target: Array, root: Array | None = None) -> list[float]:
+def weights_of(columns: list[Array], target: Array, root: Array | None = None) -> list[float]:
+    """Return the weights of least squares; ``root`` are square roots of the rows' weights."""
     table = np.column_stack(columns)
     scale = np.abs(table).max(axis=0)
     scale[scale == 0] = 1.0
@@ -164,4 +166,4 @@ def _weights(columns: list[Array], target: Array, root: Array | None = None) -> 
 
 
 def _fitted(columns: list[Array], target: Array, root: Array) -> Array:
-    return np.asarray(np.column_stack(columns) @ np.array(_weights(columns, target, root)))
+    return np.asarray(np.column_stack(columns) @ np.array(weights_of(columns, target, root)))

@@ -6,6 +6,7 @@ from sciharness import read_table
 from sciharness.plugin import Context, Outcome
 from sciharness_publisher.expression import render
 from sciharness_symbolic_regression.baseline.forms import formulas
+from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Limits, front, gather
 from sciharness_symbolic_regression.choosing import choose, sound_only
@@ -42,7 +43,8 @@ def run(request: BaselineRequest, context: Context) -> Outcome:
     rows, how = split(everything, settings.validation, context.seed, settings.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, settings.loss)}
     seed = derived_seed(context.seed, 7)
-    texts = formulas(thinned(rows.train, ROWS, seed))
+    look = thinned(rows.train, ROWS, seed)
+    texts = (*formulas(look), *best_sums(look))
     context.progress(0.5, "choosing")
     known = [render(tree_of(form)) for form in baselines.values()]
     limits = Limits(settings.max_complexity)
