@@ -22,7 +22,7 @@ Report = Callable[[float, str], None]
 MOST_IN_CHUNK = 2000
 _LEAST_IN_CHUNK = 500  # each element costs about as much as ten particles in it
 _CHUNKS = 8  # for each process and block: the last one to finish is waited for
-_BLOCK_SECONDS = 1.0
+_BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS, _BLOCK_SHARE = 1.0, 10.0, 0.05
 _BEGUN_AT_ONCE = 50_000
 _CREW_SECONDS = 0.3  # less work than that is done before processes are forked
 _NS_GUESS = 150.0  # per particle and element, before it is measured
@@ -107,6 +107,7 @@ class Tracker:
                 use; what the last call of ``after_block`` kept is.
         """
         asked = cancelled or (lambda: False)
+        begun = time.monotonic()
         with ExitStack() as stack:
             crew: Crew | None = None
             while done < turns and not asked():
@@ -115,7 +116,7 @@ class Tracker:
                     return turns
                 if crew is None and self._worth_a_crew(len(alive), turns - done):
                     crew = stack.enter_context(Crew(self.engine, state, self.workers))
-                block = min(turns - done, block_turns or self._block(len(alive)))
+                block = min(turns - done, block_turns or self._block(len(alive), begun))
                 self._run(state, alive, block, crew, asked)
                 done += block
                 if after_block is not None:
@@ -168,8 +169,11 @@ class Tracker:
         share = -(-alive // self.workers)
         return min(MOST_IN_CHUNK, max(min(share, _LEAST_IN_CHUNK), -(-share // _CHUNKS)))
 
-    def _block(self, alive: int) -> int:
-        return max(1, int(_BLOCK_SECONDS * self.workers / self.seconds(alive, 1)))
+    def _block(self, alive: int, begun: float) -> int:
+        """Turns until the next report: about a second's work at first, ten in long tracks."""
+        wanted = (time.monotonic() - begun) * _BLOCK_SHARE
+        seconds = min(max(wanted, _BLOCK_SECONDS), _LONGEST_BLOCK_SECONDS)
+        return max(1, int(seconds * self.workers / self.seconds(alive, 1)))
 
     def result(self, state: State, done: int, turns: int) -> Tracked:
         """Return the outcome of a state after ``done`` turns."""
