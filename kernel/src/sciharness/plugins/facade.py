@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 from sciharness.descriptors import LEASED_KINDS, Descriptor, Operation
 from sciharness.errors import HarnessError, PluginError, UsageError
 from sciharness.plugins import cache
+from sciharness.plugins.offered import operation_of
 from sciharness.plugins.records import Leasable, PluginStatus
-from sciharness.requests.check import nearest
 from sciharness.store.home import Home, Transaction
 from sciharness.workers.load_set import LoadSet
 from sciharness_catalog import admission as catalog
@@ -25,17 +23,6 @@ from sciharness_catalog.pins import Pin
 from sciharness_catalog.verify import VerifiedPackage, read_verified
 
 _TABLES = "sciharness-catalog-1"
-
-_USED: Mapping[str, str] = MappingProxyType(
-    {
-        "capability": "A contract leases it under `capabilities`.",
-        "evaluator": "A contract leases it under `capabilities`.",
-        "reasoner": "A contract chooses it by `reasoner: {use: NAME}`.",
-        "executor": "A contract chooses it by `executor: {use: NAME}`.",
-        "publisher": "A contract chooses it by what it delivers, under `deliver`.",
-        "reviewer": "It is asked about every package; no contract names it.",
-    }
-)
 
 
 class Plugins:
@@ -141,7 +128,7 @@ class Plugins:
             hint = f"A {kinds[0]} is named PLUGIN_ID.OPERATION; see `harness plugin list`."
             raise NotInstalledError(f"is no {kinds[0]} name", where=name, hint=hint)
         held, descriptor = self._leased(plugin_id, pin)
-        operation = _operation_of(descriptor, wanted, kinds)
+        operation = operation_of(descriptor, wanted, kinds)
         granted = held.admission.trusted_metrics and operation.kind == "evaluator"
         return Leasable(
             operation=operation,
@@ -259,26 +246,6 @@ class Plugins:
             shutil.rmtree(scratch, ignore_errors=True)
         _check_hook_api(descriptor)
         return descriptor
-
-
-def _operation_of(descriptor: Descriptor, wanted: str, kinds: tuple[str, ...]) -> Operation:
-    where = f"{descriptor.plugin_id} {descriptor.version}"
-    offered = {one.operation: one for one in descriptor.operations}
-    found = offered.get(wanted)
-    if found is None:
-        hint = nearest(wanted, [name for name, one in offered.items() if one.kind in kinds])
-        raise NotInstalledError(f"offers no operation {wanted!r}", where=where, hint=hint)
-    if found.kind not in kinds:
-        raise NotInstalledError(
-            f"{wanted!r} is {_article(found.kind)}, not {_article(kinds[0])}",
-            where=where,
-            hint=_USED[found.kind],
-        )
-    return found
-
-
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _status_of(
