@@ -48,14 +48,19 @@ def values(parameter: Parameter, where: str) -> list[float]:
     elif parameter.spacing == "log":
         if not (parameter.start > 0 and parameter.stop > 0):
             raise RequestError("a logarithmic range needs start and stop above 0", where=where)
-        found = np.geomspace(parameter.start, parameter.stop, parameter.count).tolist()
+        found = _round(np.geomspace(parameter.start, parameter.stop, parameter.count))
     else:
-        found = np.linspace(parameter.start, parameter.stop, parameter.count).tolist()
+        found = _round(np.linspace(parameter.start, parameter.stop, parameter.count))
     if not np.isfinite(found).all():
         raise RequestError("expected finite numbers", where=where)
     if len(set(found)) != len(found):
         raise RequestError("expected different numbers, found one twice", where=where)
     return found
+
+
+def _round(found: Any) -> list[float]:  # Any: an array of float64
+    """Return values of a range as a person would write them, so that two ranges meet."""
+    return [float(f"{one:.12g}") for one in found.tolist()]
 
 
 def cells(request: ScanRequest) -> tuple[list[str], list[list[float]], list[Cell]]:
