@@ -270,6 +270,43 @@ def test_an_array_that_lies_is_told_and_never_loaded(name: str) -> None:
     assert reason in found.warnings[0]
 
 
+SLOW: dict[str, tuple[str, bytes]] = {
+    "digits before a letter": ("a.csv", b"x,y\n" + b"1" * 500_000 + b"x,1\n"),
+    "many columns": ("a.csv", b",".join(b"c%d" % n for n in range(200_000)) + b"\n1\n"),
+    "one long quote": ("a.csv", b'x,y\n1,"' + b"a" * 2_000_000),
+    "many quotes": ("a.csv", b"x,y\n" + b'"",' * 1_000_000),
+    "digits in json": ("a.json", b"[" + (b"1" * 299 + b",") * 20_000 + b"1]"),
+    "digits in tfs": ("a.dat", b"@ NAME %" + b"1" * 60_000),
+    "colons in a lattice": ("a.madx", b"a:" * 1_000_000),
+    "cookies": ("a.py", b"#" + b"coding " * 300_000),
+    "blank lines": ("a.py", b"\n" * 2_000_000),
+    "open brackets": ("a.lte", b"(" * 2_000_000),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_texts_that_make_patterns_slow_are_read_within_the_bound(name: str, tmp_path: Path) -> None:
+    from sciharness.profiles import profile
+
+    file_name, data = SLOW[name]
+    (tmp_path / file_name).write_bytes(data)
+    found = profile(tmp_path / file_name)
+    assert not [text for text in found.warnings if "unparseable" in text]
+
+
+def test_an_archive_of_very_many_entries_is_not_looked_at_one_by_one(
+    tmp_path: Path,
+) -> None:
+    import zipfile
+
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(6000):
+            archive.writestr(f"{number}/" + "d/" * 100 + "f", b"")
+    found = _child.profile_here(path)
+    assert [one["rule"] for one in found.facts["solver_bundle"]["blocked_by"]] == ["files"]
+
+
 def test_names_that_steer_a_terminal_are_shown_escaped() -> None:
     found = profile_file("a.csv", "a\x1b[2Jb,\u202ec,d\n1,2,3\n".encode())
     names = [one["name"] for one in found.facts["columns"]]

@@ -23,12 +23,13 @@ def profile(attachment: Path, json_output: bool) -> None:
     is refused by the name of the rule, exit code 3.
     """
     from sciharness.profiles import profile as profile_of
+    from sciharness.profiles._text import shown
 
     found = profile_of(attachment)
     if json_output:
         print_json(found.to_dict())
         return
-    click.echo(f"{attachment.name or attachment}: {found.kind}, {found.bytes} bytes")
+    click.echo(f"{shown(attachment.name or str(attachment))}: {found.kind}, {found.bytes} bytes")
     click.echo(f"sha256: {found.sha256}")
     click.echo(f"roles: {', '.join(found.roles)}")
     _print_facts(found.facts, "")

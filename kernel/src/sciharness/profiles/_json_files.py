@@ -17,7 +17,7 @@ MOST_DIGITS = 4000
 _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SAMPLED = 100
 # Exponents of three digits, and digits in such number that they could be infinite.
-_EXTREME = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
+_EXTREME = re.compile(rb"[eE]\+?[0-9]{3}|(?<![0-9])[0-9]{300}")
 
 
 class JsonFault(Exception):

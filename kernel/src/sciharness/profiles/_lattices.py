@@ -19,7 +19,7 @@ _ELEMENT = re.compile(
 _SEQUENCE = re.compile(
     r"^[ \t]*([A-Za-z][\w.\-]{0,47})[ \t]*:[ \t]*(?:sequence|line)\b", re.M | re.I
 )
-_TFS_HEAD = re.compile(r"^@[ \t]+\w+[ \t]+%\d*\w+[ \t]", re.M)
+_TFS_HEAD = re.compile(r"^@[ \t]+\w+[ \t]+%\w+[ \t]", re.M)
 _TFS_NAMES = re.compile(r"^\*[ \t]+(.+)$", re.M)
 
 Json = dict[str, Any]  # Any: JSON values

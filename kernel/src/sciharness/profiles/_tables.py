@@ -16,6 +16,7 @@ from sciharness.tables.names import SAMPLE_ID, unit_of
 
 TYPED_ROWS = 2000
 _FIELD_BYTES = 1 << 20
+_NUMBER_LENGTH = 64  # no number is written longer, and the patterns take long over longer texts
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf)", re.I)
@@ -98,6 +99,8 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _rank(cell: str) -> int:
+    if len(cell) > _NUMBER_LENGTH:
+        return 3
     if cell.lower() in _MISSING:
         return 0
     if _INTEGER.fullmatch(cell):
