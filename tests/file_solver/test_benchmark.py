@@ -121,6 +121,7 @@ def test_answers_outside_the_domain_are_found_out(
     assert outcome.metrics["routing_policy_verified"] == 0.0
 
 
+@pytest.mark.slow
 def test_fall_backs_of_another_making_are_found_out(
     trained: Callable[..., Path], measured: Any, tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def test_fall_backs_of_another_making_are_found_out(
     assert outcome.metrics["routing_policy_verified"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_tolerance_that_no_region_meets_leaves_all_to_the_solver(
     trained: Callable[..., Path], measured: Any
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 TRUSTED = [{"metric": "relative_rmse", "op": "<=", "value": 0.05, "trusted": True}]
 UNKNOWN = [{"metric": "made_up", "op": "<=", "value": 1}]
 
@@ -49,6 +51,7 @@ def test_a_final_predictor_is_one_that_was_measured(
     assert "Lease an evaluator" in done.text
 
 
+@pytest.mark.slow
 def test_another_solver_than_the_one_sampled_fails_the_benchmark(
     lab: Any, spring: Any, hybrid_steps: Any
 ) -> None:
@@ -70,6 +73,7 @@ def test_another_solver_than_the_one_sampled_fails_the_benchmark(
     assert "digest differs" in done.text
 
 
+@pytest.mark.slow
 def test_a_budget_of_solver_calls_ends_the_run(lab: Any, spring: Any, hybrid_steps: Any) -> None:
     contract = lab.contract(spring, hybrid_steps, budget={"solver_calls": 100})
 

@@ -52,6 +52,7 @@ def odd(tmp_path: Path, make_solver: Any) -> Any:
     return make_solver(folder, {"executable": "beam.sh", "table": table})
 
 
+@pytest.mark.slow
 def test_a_hybrid_through_an_adapter_of_the_user(lab: Any, odd: Any) -> None:
 
     bound = {"solver": "solver", "adapter": "mine"}
