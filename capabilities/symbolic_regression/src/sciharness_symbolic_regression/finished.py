@@ -24,6 +24,7 @@ from sciharness_symbolic_regression.credibility import BAND_LEVEL, LEVEL, Patter
 from sciharness_symbolic_regression.forms import Sum, constants
 from sciharness_symbolic_regression.guesses import Brought
 from sciharness_symbolic_regression.guesses import document as guesses_document
+from sciharness_symbolic_regression.noise import noise_of, sentence
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import (
     SCHEMA,
@@ -121,6 +122,7 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
         "split": finished.split,
         "weighted": finished.everything.weighted,
         "loss": finished.request.loss,
+        "noise": None if (noise := noise_of(sample)) is None else noise.document(),
         "confidence_level": LEVEL,
         "stability_runs": finished.best.returned.runs,
         "search": {
@@ -226,6 +228,7 @@ def _notes(finished: Finished, found: Pattern) -> list[str]:
         *sentences(found, finished.everything.names),
         *_doubts(finished),
         *finished.known_units.sentences(finished.best.tree),
+        *_beside_noise(finished),
         *(
             [f"{finished.searched.failed} restarts failed and were left out."]
             if finished.searched.failed
@@ -241,6 +244,12 @@ def _comparison(finished: Finished, rows: int) -> list[str]:
         errors[name] = scores(form, finished.rows.validation).get("relative_rmse")
     told = ", ".join(f"{name} {value:.3g}" for name, value in errors.items() if value is not None)
     return [f"relative_rmse on {rows} validation rows: {told}."] if told else []
+
+
+def _beside_noise(finished: Finished) -> list[str]:
+    sample = finished.everything.sample
+    told = sentence(noise_of(sample), scores(finished.best.form, sample)["rmse"])
+    return [told] if told else []
 
 
 def _doubts(finished: Finished) -> list[str]:
