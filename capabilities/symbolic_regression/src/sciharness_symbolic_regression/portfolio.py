@@ -14,10 +14,11 @@ from sciharness_symbolic_regression.request import SearchRequest, alphabets
 from sciharness_symbolic_regression.sample import derived_seed
 
 SEARCH_SHARE = 0.75  # of max_evaluations; the rest is for stability runs
-LAWS_SHARE = 0.4  # of the search; the rest is for the engine
+LAWS_SHARE = 0.35  # of the search; the rest is for growth and the engine
+GROWTH_SHARE, GROWTHS = 0.1, 4  # of the search, and how many pieces share it
 LEAST_EVALUATIONS = 20_000  # fewer restarts rather than shorter ones
 IN_VIEWS = 3  # stages that are run in each view of the units
-LEAST_TERMS = 2_000  # a smaller table of terms is not worth a stage
+LEAST_TERMS = 10_000  # a smaller table of terms is not worth a stage
 LENGTH_SHARE = 0.75  # engines count a coefficient and its column as one node
 
 
@@ -26,7 +27,7 @@ def law_attempts(request: SearchRequest, seed: int, views: int = 0) -> tuple[Att
     total = int(LAWS_SHARE * _search_evaluations(request))
     places = [(stage, view + 1) for view in range(views) for stage in STAGES[:IN_VIEWS]]
     places += [(stage, 0) for stage in STAGES]
-    count = min(len(places), total // LEAST_TERMS)
+    count = max(1, min(len(places), total // LEAST_TERMS))
     return tuple(
         Attempt(
             "laws",
@@ -48,14 +49,14 @@ def growth_attempts(
     """Return one attempt for each list of formulas that are to grow."""
     base = Attempt(
         "laws", derived_seed(seed, 9), _allowed(request), request.max_complexity,
-        LEAST_EVALUATIONS, request.loss, "growth",
+        int(GROWTH_SHARE * _search_evaluations(request)) // GROWTHS, request.loss, "growth",
     )  # fmt: skip
     return tuple(evolve(base, starts=tuple(texts)) for texts in starts if texts)
 
 
 def restarts(request: SearchRequest, engine: str, seed: int) -> tuple[Attempt, ...]:
     """Return the restarts: alphabets in turn, each with its own seed and evaluation bound."""
-    total = int((1 - LAWS_SHARE) * _search_evaluations(request))
+    total = int((1 - LAWS_SHARE - GROWTH_SHARE) * _search_evaluations(request))
     count = max(1, min(request.restarts, total // LEAST_EVALUATIONS))
     sets = alphabets(request)
     return tuple(

@@ -13,9 +13,15 @@ from sciharness_publisher.expression import Binary, Expression, Name, Number
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_of
 from sciharness_symbolic_regression.laws.growth import grown
-from sciharness_symbolic_regression.laws.library import factors_tables, probing_table, sums_tables
+from sciharness_symbolic_regression.laws.library import (
+    factors_tables,
+    modulated,
+    polynomial_terms,
+    probing_table,
+    sums_tables,
+)
 from sciharness_symbolic_regression.laws.peeling import pure_powers
-from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, pursue
+from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, misfit, pursue
 from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, power_product, raised
 from sciharness_symbolic_regression.laws.views import VIEWS, View, weights_of
 from sciharness_symbolic_regression.sample import Sample, thinned
@@ -27,8 +33,10 @@ TERMS = 40_000
 FEW = 9  # columns that are looked at together
 DEPTH = 5
 SEEDS = 4
+OFTEN = ("identity", "square", "inverse")  # views in which the largest table is searched too
 CERTAIN = 1e-9  # relative error of a sum that no other can improve on
-CHEAP, MOST_TERMS = 60, 8  # plain terms taken out one by one, down to this many
+MODULATIONS = 4  # functions for which polynomials are reduced to few terms
+CHEAP, MOST_TERMS = 60, 7  # plain terms taken out one by one, down to this many
 TRIED, CLOSEST = 4, 2  # selections of each size whose constants are fitted, by rank and error
 STAGES = ("plain", "products", *(view.name for view in VIEWS))
 
@@ -69,7 +77,7 @@ def _found(sample: Sample, attempt: Attempt) -> Findings:
         trees = _products(look, most)
     else:
         view = next(one for one in VIEWS if one.name == attempt.stage)
-        trees = _sums(look, view, most)
+        trees = _sums(look, view, most, tiers=3 if view.name in OFTEN else 2)
     rows = thinned(sample, FIT_ROWS, attempt.seed)
     fits = fits_of(trees, rows, attempt)
     return findings_of(list(fits.values()), rows, attempt, most + len(fits))
@@ -111,11 +119,11 @@ def _plain(look: Sample, most: int) -> Iterator[Expression]:
     """Yield what the smallest tables give, in the views that laws are plain in most often."""
     yield from _products(look, most, tiers=1)
     for view in VIEWS:
-        if view.name in {"identity", "square", "inverse", "logarithm"}:
+        if view.name in {*OFTEN, "logarithm"}:
             yield from _sums(look, view, most, tiers=1)
 
 
-def _sums(look: Sample, view: View, most: int, tiers: int = 3) -> Iterator[Expression]:
+def _sums(look: Sample, view: View, most: int, tiers: int) -> Iterator[Expression]:
     if not view.fits(look.target):
         return
     with np.errstate(all="ignore"):
@@ -141,25 +149,46 @@ def _pursued(
     good = np.isfinite(target) & (weights > 0)
     if not columns or good.sum() < 20 or not view.fits(look.target / factor):
         return
-    tables = islice(sums_tables({n: c[good] for n, c in columns.items()}, most), tiers)
+    kept = {n: c[good] for n, c in columns.items()}
+    tables = islice(sums_tables(kept, most), tiers)
     weights = (weights * look.weights)[good]
     basis = np.ones((1, int(good.sum())))
     lead = power_product(list(powers), list(powers.values()))
+
+    def back(tree: Expression) -> Expression:
+        return Binary("*", lead, view.back(tree)) if powers else view.back(tree)
+
     found: list[Selection] = []
     for place, table in enumerate(tables):
         if place == 0:
-            plain = table.take(np.arange(min(table.count, CHEAP, len(weights) // 2)))
-            left = eliminate(plain.values, target[good], basis, weights)
-            found = pursue(table, target[good], basis, weights, DEPTH, left[-DEPTH:])
-            chosen = [*left[-MOST_TERMS:], *_best(found)]
+            yield from (back(tree) for tree in _eliminated(kept, table, target[good], weights))
+            found = pursue(table, target[good], basis, weights, DEPTH)
+            chosen = _best(found)
         else:
             found = pursue(table, target[good], basis, weights, DEPTH - 1, _seeds(found))
             chosen = _best(found)
         for selection in chosen:
-            tree = view.back(_sum_of(selection, table, target[good], weights))
-            yield Binary("*", lead, tree) if powers else tree
+            yield back(_sum_of(selection, table, target[good], weights))
         if min((one.error for one in chosen), default=1.0) < CERTAIN:
             return
+
+
+def _eliminated(
+    columns: Mapping[str, Array], powers: Terms, target: Array, weights: Array
+) -> Iterator[Expression]:
+    """Yield sums that are left of polynomials, and of those with one function beside them."""
+    basis = np.ones((1, len(target)))
+    room = len(target) // 2
+    pools = [powers.take(np.arange(min(powers.count, CHEAP, room)))]
+    if len(columns) <= FEW:
+        pools.append(polynomial_terms(columns))
+    mixed = [one for one in modulated(columns) if one.count <= room]
+    errors = [misfit(one.values, target, basis, weights) for one in mixed]
+    pools += [mixed[place] for place in np.argsort(errors, kind="stable")[:MODULATIONS]]
+    for pool in pools:
+        if pool.count <= room:
+            for selection in eliminate(pool.values, target, basis, weights)[-MOST_TERMS:]:
+                yield _sum_of(selection, pool, target, weights)
 
 
 def _sum_of(selection: Selection, table: Terms, target: Array, weights: Array) -> Expression:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sciharness_publisher.expression import Binary, Expression, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings
 from sciharness_symbolic_regression.forms import Sum, constants
-from sciharness_symbolic_regression.laws.fits import findings_of, fits_of
+from sciharness_symbolic_regression.laws.fits import ITERATIONS, findings_of, fits_of
 from sciharness_symbolic_regression.laws.library import small_table
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import pursue
@@ -45,7 +45,7 @@ def grown(rows: Sample, attempt: Attempt) -> Findings:
     spent = 0
     for _ in range(ROUNDS):
         ranked = sorted(pool.items(), key=lambda one: (one[1].score(rows.rows, floor), one[0]))
-        if ranked and ranked[0][1].error <= floor:
+        if spent > attempt.max_evaluations or (ranked and ranked[0][1].error <= floor):
             break
         turn = [(key, one) for key, one in ranked if key not in done][:GROWING]
         done.update(key for key, _ in turn)
@@ -55,7 +55,7 @@ def grown(rows: Sample, attempt: Attempt) -> Findings:
             for tree in (*sprouts(one.form, rows, small), *reductions(tree_of(one.form)))
         ]
         found = fits_of(trees, rows, attempt)
-        spent += small.count * len(turn) + len(found)
+        spent += small.count * len(turn) + ITERATIONS * len(found)
         for key, fitted in found.items():
             if key not in pool or fitted.error < pool[key].error:
                 pool[key] = fitted

@@ -26,6 +26,7 @@ from sciharness_symbolic_regression.laws.terms import (
 Array = NDArray[np.float64]
 Columns = Mapping[str, Array]
 
+MOST_MODULATED, MOST_TERMS = 6, 27  # columns, and terms that one function is multiplied with
 MANY = 8  # from this many columns on only pairs are looked at
 
 
@@ -48,6 +49,29 @@ def sums_tables(columns: Columns, most: int) -> Iterator[Terms]:
     parts = [simple, far, others, _first(products(_powers(columns, 8), others), share)]
     parts += _special(columns, curves, share)
     yield _first(distinct(_first(usable(joined(parts)), 2 * most)), most)
+
+
+def polynomial_terms(columns: Columns) -> Terms:
+    """Return products of whole powers, up to degree 2, or more where there are few columns."""
+    degree = {1: 6, 2: 4, 3: 3}.get(len(columns), 2)
+    grid = np.indices((degree + 1,) * len(columns)).reshape(len(columns), -1).T
+    total = grid.sum(axis=1)
+    rows = grid[(total > 0) & (total <= degree)].astype(np.float64)
+    rows = rows[np.argsort(rows.sum(axis=1), kind="stable")]
+    return usable(monomials(list(columns), list(columns.values()), rows))
+
+
+def modulated(columns: Columns) -> Iterator[Terms]:
+    """Yield polynomials together with themselves times one function, for each plain function."""
+    if len(columns) > MOST_MODULATED:
+        return
+    near, _ = _arguments(columns)
+    curves = fn.plain(near)
+    base = polynomial_terms(columns)
+    base = base.take(np.arange(min(base.count, MOST_TERMS)))
+    for place in range(curves.count):
+        curve = curves.take(np.array([place]))
+        yield joined([base, curve, products(base, curve)])
 
 
 def _pairs(columns: Columns, share: int) -> list[Terms]:

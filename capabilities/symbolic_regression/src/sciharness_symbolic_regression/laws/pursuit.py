@@ -15,11 +15,12 @@ Single = NDArray[np.float32]
 
 LEAST_NEW = 1e-3  # a term of which less than this is new, single precision cannot judge
 LEAST_NEW_DOUBLE = 1e-9
-WIDTH, CLOSEST = 10, 4  # selections kept for their rank, and for their error alone
+WIDTH, CLOSEST = 14, 4  # selections kept for their rank, and for their error alone
 EACH = 14  # terms tried beside each of them
 PRICE = 1.0
+SAME, ALIKE = 0.95, 3  # cosine between two rests, and how many such selections are kept
 LEAST_ERROR = 1e-13
-EXCHANGES, EXCHANGED = 2, 4
+EXCHANGES, EXCHANGED = 3, 5
 IN_DOUBLE = 4_000_000  # numbers up to which a table is kept in double precision
 
 
@@ -43,6 +44,10 @@ class _Node:
     @property
     def error(self) -> float:
         return float(np.sqrt(self.rest @ self.rest))
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        return tuple(sorted(self.chosen))
 
 
 def pursue(
@@ -94,13 +99,15 @@ class _Search:
 
         A few of the smallest error are among them whatever their size.
         """
-        keyed = [
+        keyed = sorted(
             (len(self.target) * np.log(max(node.error, LEAST_ERROR)) + self.price(node), key)
             for key, node in children.items()
-        ]
+        )
         exact = sorted((node.error, key) for key, node in children.items())
-        keys = [key for _, key in [*sorted(keyed)[:WIDTH], *exact[:CLOSEST]]]
-        return [children[key] for key in dict.fromkeys(keys)]
+        kept = _unalike([children[key] for _, key in keyed[: WIDTH * ALIKE * 2]])
+        return list(
+            {one.key: one for one in [*kept, *(children[k] for _, k in exact[:CLOSEST])]}.values()
+        )
 
     def price(self, node: _Node) -> float:
         """Return what the size of a selection counts against its error."""
@@ -122,7 +129,7 @@ class _Search:
                     key = tuple(sorted(rest))
                     if key not in fewer:
                         fewer[key] = self.rebuilt(rest)
-            merged = {tuple(sorted(node.chosen)): node for node in nodes}
+            merged = {node.key: node for node in nodes}
             merged.update(self.children(list(fewer.values())))
             better = self.ranked(merged)
             done = better[0].chosen == nodes[0].chosen
@@ -160,6 +167,19 @@ class _Search:
         return children
 
 
+def _unalike(nodes: list[_Node]) -> list[_Node]:
+    """Return the first ones, but only a few of those that leave nearly the same rest."""
+    kept: list[_Node] = []
+    for node in nodes:
+        size = node.error or 1.0
+        alike = [abs(float(node.rest @ one.rest)) > SAME * size * one.error for one in kept]
+        if sum(alike) < ALIKE:
+            kept.append(node)
+        if len(kept) == WIDTH:
+            break
+    return kept
+
+
 def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list[Selection]:
     """Return selections found by taking terms out of the sum of all, one by one.
 
@@ -184,6 +204,16 @@ def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list
         strength = np.abs(weighted) / np.sqrt((inverse * inverse).sum(axis=1))
         left.pop(int(np.argmin(strength)))
     return found
+
+
+def misfit(table: Array, target: Array, basis: Array, weights: Array) -> float:
+    """Return the error that the best sum of all terms leaves, relative to the target's size."""
+    roots = np.sqrt(weights)
+    rows = np.vstack([basis, table]) * roots
+    rows /= np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    found, *_ = np.linalg.lstsq(rows.T, target * roots, rcond=1e-10)
+    gap = target * roots - found @ rows
+    return float(np.sqrt(gap @ gap) / np.sqrt(np.square(target * roots).sum()))
 
 
 def _new_part(table: Array, start: Array) -> tuple[Array, NDArray[np.bool_]]:
