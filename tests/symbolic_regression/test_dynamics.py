@@ -122,6 +122,7 @@ def test_it_is_recovered_from_measured_phases(find, directory):
     assert chosen["constants"][1]["value"] == pytest.approx(0.6, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_orientation_of_edges_matters(find, directory):
     time, phases, ends = network(kuramoto, seed=3)
     turned = ends[:, ::-1]
@@ -139,6 +140,7 @@ def spreading(random, nodes):
     return lambda now: -0.5 * now, lambda own, other: 0.3 * (1 - own) * other
 
 
+@pytest.mark.slow
 def test_a_sum_times_a_function_of_the_node_is_found(find, directory):
     time, values, ends = network(spreading, seed=1, low=0.02, high=0.3, end=5.0)
 
@@ -175,6 +177,7 @@ def test_a_pair_of_equations_is_found_one_at_a_time(find, directory):
     assert hunter["structure"] in {"C*hunter + C*hunter*prey", "C*(prey + C)*hunter"}
 
 
+@pytest.mark.slow
 def test_angles_that_jump_are_taken_as_they_turn(find, directory):
     time, phases, ends = network(kuramoto, seed=3)
     wrapped = np.mod(phases, 2 * np.pi)

@@ -187,6 +187,7 @@ def test_a_search_with_units_names_the_law_and_says_what_is_possible(run_search)
     assert {one["units_possible"] for one in run.formulas["candidates"]} <= {True}
 
 
+@pytest.mark.slow
 def test_units_can_be_told_only_or_be_ignored(run_search):
     settings = {"max_evaluations": 30_000, "restarts": 1}
     marked = run_search(spring(), name="a", roles={"units": UNITS}, units="mark", **settings)
