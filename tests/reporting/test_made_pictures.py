@@ -120,3 +120,15 @@ def test_plots_of_an_earlier_report_are_not_shown_again(report: Report, given: A
     written = told(report, given, report__pareto__svg=SVG)
 
     assert "<img" not in written.html
+
+
+def test_steps_show_what_they_made_in_the_order_of_the_run(report: Report, given: Any) -> None:
+    for place, step in enumerate(("points", "fit2", "again")):
+        given.run["actions"].insert(
+            place, {"step": step, "capability": "x.y", "status": "finished", "seconds": 1.0}
+        )
+
+    written = told(report, given, again__a__svg=SVG, points__a__svg=SVG, fit2__a__svg=SVG)
+
+    places = [written.markdown.index(f"**Step {step}**") for step in ("points", "fit2", "again")]
+    assert places == sorted(places)

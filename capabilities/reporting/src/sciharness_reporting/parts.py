@@ -9,7 +9,7 @@ type ``report_part`` is JSON of the schema ``report-part-v1``: ``title``,
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import unescape
 from types import MappingProxyType
 
@@ -51,11 +51,12 @@ class Part:
 
 
 def read_parts(
-    inputs: Mapping[str, Input], without: Collection[str] = ()
+    inputs: Mapping[str, Input], steps: Sequence[str] = (), without: Collection[str] = ()
 ) -> tuple[tuple[Part, ...], str]:
     """Return what steps made to be shown, and what had to be left out and why.
 
-    ``without`` names steps that are passed over: earlier reports of the run.
+    ``steps`` gives their order, ``without`` those that are passed over: earlier
+    reports of the run.
     """
     found: dict[str, dict[str, Input]] = {}
     for name, given in sorted(inputs.items()):
@@ -66,10 +67,14 @@ def read_parts(
             found.setdefault(step, {})[file] = given
     parts: list[Part] = []
     left: list[str] = []
-    for step, files in found.items():
+    for step, files in sorted(found.items(), key=lambda one: _place(one[0], steps)):
         parts.append(_part(step, files, left))
     shown = tuple(part for part in parts if part != Part(part.step))
     return shown, f"Not shown: {'; '.join(left)}." if left else ""
+
+
+def _place(step: str, steps: Sequence[str]) -> tuple[int, str]:
+    return (steps.index(step) if step in steps else len(steps), step)
 
 
 def _ending(file: str) -> str:

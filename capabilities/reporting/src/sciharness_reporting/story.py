@@ -41,7 +41,7 @@ def read_story(context: Context) -> Story:
     findings = read_findings(context.inputs)
     visible, gap = read_visible(context.inputs.get("data"))
     earlier = {one.step for one in run.actions if one.capability == _OWN}
-    parts, left_out = read_parts(context.inputs, earlier)
+    parts, left_out = read_parts(context.inputs, [one.step for one in run.actions], earlier)
     gaps = tuple(one for one in (gap, left_out) if one)
     story = Story(run, findings, findings.main(run), visible, parts, gaps)
     if story.formulas is None or visible is None:

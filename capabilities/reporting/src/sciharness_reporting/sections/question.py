@@ -43,7 +43,8 @@ def question(story: Story) -> Section | None:
 def _rows(sealed: Sealed) -> Iterator[tuple[str, Line]]:
     yield "Input", Code(sealed.input)
     yield "Target", (Code(sealed.target), f" ({sealed.reason})" if sealed.reason else "")
-    yield "Visible rows", f"{sealed.rows_train:,}, for the search and for validation"
+    if sealed.rows_train:
+        yield "Visible rows", f"{sealed.rows_train:,}, for the search and for validation"
     if sealed.rows_verification:
         yield "Verification rows", f"{sealed.rows_verification:,}, shown to no search"
     yield "Sealed rows", f"{sealed.rows_final:,}, labels kept away until the end"
