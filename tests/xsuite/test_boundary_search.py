@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciharness import Context, Input
 from sciharness.errors import DataError, RequestError
+from sciharness_xsuite import plugin
 
 Attempt = Callable[..., Any]
 SMALL = {"largest": 0.1, "max_tracks": 150}
@@ -190,3 +192,34 @@ def test_a_cancelled_search_gives_no_boundary(
 ) -> None:
     with pytest.raises(DataError, match="cancelled"):
         attempt("survival_boundary", {}, {"lattice": write(linear(wall=BOX))}, cancelled=True)
+
+
+def test_a_killed_search_goes_on_with_what_it_had_tracked(
+    linear: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = write(linear(wall=BOX))
+    operation = next(
+        one for one in plugin.harness_capabilities() if one.operation == "survival_boundary"
+    )
+    inputs = {"lattice": Input("lattice", path, "OTHER")}
+    whole, first, again = (tmp_path / name for name in ("whole", "first", "again"))
+    for folder in (whole, first, again):
+        folder.mkdir()
+    operation.run(operation.request(largest=0.1), Context(inputs=inputs, workspace=whole))
+    stop_soon = Context(
+        inputs=inputs,
+        workspace=first,
+        is_cancelled=lambda: (first / "checkpoint" / "tried.json").exists(),
+    )
+    with pytest.raises(DataError, match="cancelled"):
+        operation.run(operation.request(largest=0.1), stop_soon)
+
+    said: list[Any] = []
+    goes_on = Context(
+        inputs=inputs, workspace=again, restored=stop_soon.checkpoint(), emit=said.append
+    )
+    operation.run(operation.request(largest=0.1), goes_on)
+
+    tables = [(one / "outputs" / "boundary.csv").read_bytes() for one in (whole, again)]
+    assert tables[0] == tables[1]
+    assert not any("scanning" in one["progress"]["message"] for one in said)

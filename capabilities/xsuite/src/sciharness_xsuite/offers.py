@@ -115,7 +115,9 @@ def core_capabilities() -> tuple[Capability, ...]:
             group="analysis",
             domain=DOMAIN,
             inputs=(
-                InputSpec("source", ("lattice", "other"), summary="a MAD-X file, or a folder of them"),
+                InputSpec(
+                    "source", ("lattice", "other"), summary="a MAD-X file, or a folder of them"
+                ),
             ),
             outputs=(OutputSpec("ring.json", "lattice"),),
             metrics=LOAD_METRICS,
@@ -131,6 +133,8 @@ def core_capabilities() -> tuple[Capability, ...]:
             outputs=(
                 OutputSpec("twiss.json", "analysis_result"),
                 OutputSpec("twiss.csv", "OTHER", optional=True),
+                OutputSpec("report_part.json", "report_part", optional=True),
+                OutputSpec("optics.png", "OTHER", optional=True),
             ),
             metrics=TWISS_METRICS,
         ),

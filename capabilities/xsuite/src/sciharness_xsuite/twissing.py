@@ -44,6 +44,9 @@ def run(request: TwissRequest, context: Context) -> Outcome:
         _write_table(context.output("twiss.csv", "OTHER"), optics.table)
     path = context.output("twiss.json", "analysis_result")
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    from sciharness_xsuite.plots.optics import write_optics_part  # matplotlib
+
+    write_optics_part(optics, context, said)
     return Outcome(metrics, tuple(said))
 
 

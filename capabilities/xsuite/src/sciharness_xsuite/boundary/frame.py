@@ -11,7 +11,8 @@ import numpy as np
 
 from sciharness import Context
 from sciharness.errors import DataError, RequestError
-from sciharness_xsuite.boundary.rays import Ray, Search, search
+from sciharness_xsuite.boundary.kept import Kept
+from sciharness_xsuite.boundary.rays import Means, Ray, Search, search
 from sciharness_xsuite.datasets.space import COORDINATES, place
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.tracking import Tracker, loss_reason
@@ -48,19 +49,18 @@ def plan_of(request: Any, tolerance: float) -> Search:  # Any: a request of this
 
 
 def searched(rays: Sequence[Ray], plan: Search, tracker: Tracker, context: Context) -> None:
-    """Search all rays.
+    """Search all rays; what was tracked is kept over a kill.
 
     Raises:
         DataError: it was cancelled before the boundary was found.
     """
-    whole = search(
-        rays,
-        plan,
+    means = Means(
         tracker,
         lambda part, said: context.progress(part, said),
         lambda: context.cancelled,
+        Kept(context),
     )
-    if not whole:
+    if not search(rays, plan, means):
         raise DataError("cancelled before the boundary was found", where=tracker.lattice.name)
 
 

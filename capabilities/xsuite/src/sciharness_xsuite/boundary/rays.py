@@ -10,12 +10,12 @@ there begins a new bracket.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from attrs import define, field, frozen
 
-from sciharness_xsuite.tracking import Tracker
+from sciharness_xsuite.tracking import Tracked, Tracker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 SECTION = 8  # new amplitudes inside a bracket in each round: it gets nine times narrower
-HALVING = 1  # when few tracks are left
 
 
 @frozen
@@ -91,42 +90,52 @@ class Search:
     max_tracks: int
 
 
-def search(
-    rays: Sequence[Ray],
-    plan: Search,
-    tracker: Tracker,
-    told: Callable[[float, str], None],
-    stopped: Callable[[], bool],
-) -> bool:
+class Keeper(Protocol):
+    """Keeps what was tracked over a kill; a stage is 1 once the look further inside is done."""
+
+    def take(self, rays: Sequence[Ray]) -> int:
+        """Give rays what was kept, and return the stage."""
+
+    def keep(self, rays: Sequence[Ray], stage: int) -> None:
+        """Keep all that was tracked so far."""
+
+
+@define
+class Means:
+    """What a search works with: tracker, progress, a way to be stopped, and a keeper."""
+
+    tracker: Tracker
+    told: Callable[[float, str], None]
+    stopped: Callable[[], bool]
+    keeper: Keeper | None = None
+    stage: int = 0
+
+
+def search(rays: Sequence[Ray], plan: Search, means: Means) -> bool:
     """Track along all rays until their brackets are narrow; return whether it was completed."""
+    means.stage = means.keeper.take(rays) if means.keeper else 0
     scan = min(plan.scan_points, plan.max_tracks)
     wanted = [np.linspace(0.0, ray.largest, scan) for ray in rays]
-    told(0.0, "scanning")
-    if not _track(rays, wanted, plan, tracker, stopped):
+    if not _track(rays, wanted, plan, means, (0.0, 0.4, "scanning")):
         return False
-    if not _narrow(rays, plan, tracker, told, stopped):
+    if not _narrow(rays, plan, means):
         return False
-    checks = [_inside(ray, plan) for ray in rays]
-    told(0.8, "looking further inside")
-    if not _track(rays, checks, plan, tracker, stopped):
-        return False
-    return _narrow(rays, plan, tracker, told, stopped)
+    if means.stage == 0:
+        checks = [_inside(ray, plan) for ray in rays]
+        means.stage = 1
+        if not _track(rays, checks, plan, means, (0.6, 0.9, "looking further inside")):
+            return False
+    return _narrow(rays, plan, means)
 
 
-def _narrow(
-    rays: Sequence[Ray],
-    plan: Search,
-    tracker: Tracker,
-    told: Callable[[float, str], None],
-    stopped: Callable[[], bool],
-) -> bool:
+def _narrow(rays: Sequence[Ray], plan: Search, means: Means) -> bool:
     while True:
         wanted = [_section(ray, plan) for ray in rays]
         if not any(len(one) for one in wanted):
             return True
-        widest = max(_width(ray) for ray in rays)
-        told(0.4, f"narrowing brackets, the widest is {widest:.3g}")
-        if not _track(rays, wanted, plan, tracker, stopped):
+        said = f"narrowing brackets, the widest is {max(map(_width, rays)):.3g}"
+        part = 0.9 if means.stage else 0.4
+        if not _track(rays, wanted, plan, means, (part, part + 0.05, said)):
             return False
 
 
@@ -161,24 +170,41 @@ def _inside(ray: Ray, plan: Search) -> Any:  # Any: an array of amplitudes
 
 def _track(
     rays: Sequence[Ray],
-    wanted: Sequence[Any],
+    asked: Sequence[Any],
     plan: Search,
-    tracker: Tracker,
-    stopped: Callable[[], bool],
+    means: Means,
+    telling: tuple[float, float, str],
 ) -> bool:
+    wanted = [
+        [one for one in np.asarray(some).tolist() if one not in ray.fates]
+        for ray, some in zip(rays, asked, strict=True)
+    ]
     points = [
-        ray.start + np.asarray(some)[:, None] * ray.step
+        ray.start + np.array(some)[:, None] * ray.step
         for ray, some in zip(rays, wanted, strict=True)
-        if len(some)
+        if some
     ]
     if not points:
         return True
-    found = tracker.track(np.concatenate(points), plan.turns, cancelled=stopped)
+    begin, end, said = telling
+    found = means.tracker.track(
+        np.concatenate(points),
+        plan.turns,
+        report=lambda part, more: means.told(begin + part * (end - begin), f"{said}, {more}"),
+        cancelled=means.stopped,
+    )
     if not found.complete:
         return False
+    _note(rays, wanted, found)
+    if means.keeper is not None:
+        means.keeper.keep(rays, means.stage)
+    return True
+
+
+def _note(rays: Sequence[Ray], wanted: Sequence[list[float]], found: Tracked) -> None:
     place = 0
     for ray, some in zip(rays, wanted, strict=True):
-        for amplitude in np.asarray(some).tolist():
+        for amplitude in some:
             ray.fates[amplitude] = Fate(
                 amplitude,
                 bool(found.survived[place]),
@@ -187,4 +213,3 @@ def _track(
                 int(found.state[place]),
             )
             place += 1
-    return True

@@ -130,7 +130,7 @@ def find(request: ScanRequest, lattice: Lattice, cell: Cell, context: Context) -
     """Return what was found for one cell; a ring that is not stable is an answer, not an error."""
     quiet = Context(
         inputs={},
-        workspace=context.workspace,
+        workspace=context.workspace / "cell",  # its rays are not those of the next cell
         seed=context.seed,
         workers=context.workers,
         is_cancelled=lambda: context.cancelled,
