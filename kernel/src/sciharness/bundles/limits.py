@@ -14,7 +14,7 @@ from sciharness.errors import DataError
 MEBIBYTE = 2**20
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = re.compile(r".:")
 
 
 @frozen
