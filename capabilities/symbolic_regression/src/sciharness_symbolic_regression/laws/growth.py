@@ -70,7 +70,7 @@ def sprouts(form: Sum, rows: Sample, small: Terms) -> Iterator[Expression]:
     found, slopes = tape.values_and_slopes(np.array(constants(form)), rows.columns)
     tree = tree_of(form)
     places = slopes_of(tree, rows.columns)[:MOST_PLACES]
-    if not np.isfinite(slopes).all() or not np.isfinite(found).all():
+    if not places or not np.isfinite(slopes).all() or not np.isfinite(found).all():
         return
     with np.errstate(all="ignore"):
         table = np.concatenate([small.values * slope for _, slope in places])
