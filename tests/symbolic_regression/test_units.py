@@ -211,5 +211,6 @@ def test_a_law_whose_constant_has_a_unit_is_found_and_marked(run_search):
     run = run_search(data, roles={"units": units}, max_evaluations=40_000, restarts=2)
 
     assert run.chosen["structure"] == "C*X1**(3)"
+    assert run.formulas["search"]["failed_restarts"] == 0
     assert run.chosen["units_possible"] is False
     assert any("constant would have to carry a unit" in note for note in run.outcome.notes)
