@@ -49,7 +49,11 @@ def test_the_table_is_whole_and_in_the_order_of_the_input(
     assert 0 < len(lost) < 60
     assert ran.outcome.metrics["survived"] == 60 - len(lost)
     assert {row["lost_at_name"] for row in lost} <= {"wall", "d"}
-    assert all(row["reason"] == "outside an aperture or the global limit" for row in lost)
+    assert {row["reason"] for row in lost} <= {
+        "outside an aperture of the lattice",
+        "outside the global limit on |x| and |y|",
+    }
+    assert all(row["reason"] for row in lost)
     assert all(0 <= int(row["lost_at_turn"]) < 30 for row in lost)
     assert all(row["lost_at_turn"] == "-1" for row in found if row["survived"] == "1")
     assert set(ran.outcome.metrics) <= set(track.metrics)
@@ -62,6 +66,20 @@ def test_the_criterion_stands_in_every_result(track: Any, lattice: Path, call: C
     assert "alive (state 1) with finite coordinates after 2 turns" in document["criterion"]
     assert document["criterion"] in ran.notes
     assert document["start_element"] == {"index": 0, "name": "qf"}
+
+
+def test_the_reason_tells_walls_from_the_global_limit(
+    track: Any, ring: Ring, write: Write, lattice: Path, call: Call
+) -> None:
+    request = TrackRequest(num_turns=50, points={"x": 0.9})
+    bare = write(ring(aperture=False), "bare.json")
+
+    walls, limit = (
+        rows(call(track.run, request, {"lattice": path}))[0]["reason"] for path in (lattice, bare)
+    )
+
+    assert walls == "outside an aperture of the lattice"
+    assert limit == "outside the global limit on |x| and |y|"
 
 
 def test_a_ring_without_aperture_is_a_warning(

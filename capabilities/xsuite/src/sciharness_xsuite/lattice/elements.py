@@ -86,11 +86,17 @@ def check_places(elements: Mapping[str, Element], names: Sequence[str], name: st
         )
 
 
-def _work(element: Element) -> int:
+def kicks_of(element: Mapping[str, Any]) -> int:  # Any: checked JSON values
+    """Return about how many kicks an element is integrated with."""
     kicks = int(element.get("num_multipole_kicks", 0) or element.get("num_kicks", 0))
     if not kicks and element["__class__"] in ("Bend", "RBend", "Magnet"):
         kicks = int(abs(element.get("angle", 0.0)) / _ANGLE_OF_KICK)
-    return 1 + kicks + sum(len(value) for value in element.values() if isinstance(value, list))
+    return kicks
+
+
+def _work(element: Element) -> int:
+    lists = sum(len(value) for value in element.values() if isinstance(value, list))
+    return 1 + kicks_of(element) + lists
 
 
 def refusal(name: str, problems: list[Problem]) -> DataError:
@@ -204,4 +210,12 @@ def _problem(path: str, found: str, expected: str) -> Problem:
     return Problem("data", path=path, found=found, expected=expected)
 
 
-__all__ = ["MOST_ELEMENTS", "MOST_WORK", "Checked", "check_places", "checked_elements", "refusal"]
+__all__ = [
+    "MOST_ELEMENTS",
+    "MOST_WORK",
+    "Checked",
+    "check_places",
+    "checked_elements",
+    "kicks_of",
+    "refusal",
+]

@@ -51,11 +51,11 @@ _WHOLE = {
     "order": (0, MOST_ORDER),
     "num_multipole_kicks": (0, MOST_KICKS),
     "num_kicks": (0, MOST_KICKS),
-    "model": (-1, 20),
-    "integrator": (0, 20),
-    "edge_entry_model": (-1, 20),
-    "edge_exit_model": (-1, 20),
-    "rbend_model": (0, 20),
+    "model": (0, 9),
+    "integrator": (0, 5),
+    "edge_entry_model": (-1, 2),
+    "edge_exit_model": (-1, 2),
+    "rbend_model": (0, 2),
     "side": (0, 1),
 }
 _RANGES = {"length": MOST_LENGTH, "length_straight": MOST_LENGTH, "weight": 1.0 + 1e-6}

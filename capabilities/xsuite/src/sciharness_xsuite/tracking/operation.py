@@ -221,7 +221,7 @@ def memory_bytes(particles: int) -> float:
 def _estimate(tracker: Tracker, begun: Saved, turns: int) -> str:
     seconds = tracker.seconds(len(begun.state.alive()), turns - begun.turns) / tracker.workers
     memory = memory_bytes(len(begun.start)) / 1e6
-    return f"at most {_said(seconds)} and {memory:,.0f} MB by estimate"
+    return f"about {_said(seconds)} and {memory:,.0f} MB by estimate"
 
 
 def _said(seconds: float) -> str:

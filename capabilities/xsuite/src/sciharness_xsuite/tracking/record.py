@@ -16,7 +16,8 @@ COORDINATES = ("x", "px", "y", "py", "zeta", "delta")
 NOT_FINITE = 1000  # our own code: alive for xtrack, but with a coordinate that is no number
 
 _REASONS = {
-    0: "outside an aperture or the global limit",
+    0: "outside an aperture of the lattice",
+    -1: "outside the global limit on |x| and |y|",
     -2: "outside the longitudinal limit",
     -10: "all energy lost",
     NOT_FINITE: "a coordinate is not finite",

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from sciharness_xsuite.lattice import Lattice
+from sciharness_xsuite.lattice.elements import kicks_of
 from sciharness_xsuite.lattice.load import build, quiet
 from sciharness_xsuite.tracking.chunk import Engine
 from sciharness_xsuite.tracking.crew import Crew, Stopped, Task
@@ -25,7 +26,7 @@ _CHUNKS = 8  # for each process and block: the last one to finish is waited for
 _BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS, _BLOCK_SHARE = 1.0, 10.0, 0.05
 _BEGUN_AT_ONCE = 50_000
 _CREW_SECONDS = 0.3  # less work than that is done before processes are forked
-_NS_GUESS = 150.0  # per particle and element, before it is measured
+_SECONDS_PER_ELEMENT, _SECONDS_PER_KICK = 1e-7, 1.3e-7  # before it is measured
 
 
 class Tracker:
@@ -43,7 +44,8 @@ class Tracker:
         self.lattice = lattice
         self.maps = maps
         self.workers = workers
-        self.line = build(with_maps(lattice, maps).plain, lattice.name).line
+        ready = with_maps(lattice, maps)
+        self.line = build(ready.plain, lattice.name).line
         place = chosen_device(device)
         with quiet():
             self.line.build_tracker(_context=place.context)
@@ -57,7 +59,7 @@ class Tracker:
         if place.is_gpu:
             self.workers = 1
         self.notes = (maps_note(lattice, maps), place.note)
-        self._seconds_per_turn = _NS_GUESS * 1e-9 * max(1, len(lattice.element_names))
+        self._seconds_per_turn = _guessed_seconds(ready)
 
     def track(
         self,
@@ -192,6 +194,12 @@ class Tracker:
             criterion=criterion(self.lattice, done),
             notes=self.notes,
         )
+
+
+def _guessed_seconds(lattice: Lattice) -> float:
+    elements = lattice.plain["elements"]
+    kicks = sum(kicks_of(elements[name]) for name in lattice.element_names)
+    return _SECONDS_PER_ELEMENT * len(lattice.element_names) + _SECONDS_PER_KICK * kicks
 
 
 def criterion(lattice: Lattice, turns: int) -> str:
