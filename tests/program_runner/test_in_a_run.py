@@ -160,8 +160,10 @@ int main(int count, char **words) {
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler is installed")
-@pytest.mark.parametrize("form", ["folder", "zip"])
+@pytest.mark.parametrize("form", ["folder", "zip", "boxed"])
 def test_an_adapter_is_tried_by_the_documented_call_of_its_solver(home: Any, form: str) -> None:
+    if form == "boxed" and isolation() != "landlock+seccomp":
+        pytest.skip("the executor refuses on this machine")
     place = home.folder / f"solver-{form}"
     place.mkdir()
     (place / "s.c").write_text(SOLVER)
@@ -189,6 +191,7 @@ def test_an_adapter_is_tried_by_the_documented_call_of_its_solver(home: Any, for
         capabilities=["file_solver.adapter", "execution.python.run"],
         acceptance=[{"metric": "adapter_validated", "op": ">=", "value": 1}],
         steps=steps,
+        executor={"use": "example.sandboxed.full"} if form == "boxed" else "local",
     )
     run = home("run", path, "--json", code=0).json
     kinds = {one["type"] for one in run["artifacts"]}

@@ -65,13 +65,15 @@ def smoke_test(
     workspace: Path,
     *,
     seconds: float = SMOKE_SECONDS,
+    prefix: Sequence[str] = (),
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Validation:
     """Call adapter and solver briefly, as the contract documents it, and record what came.
 
     The adapter is asked for ``--help`` and has to know the four options. The
     solver's program is run with ``smoke.args`` in a private copy of its folder,
-    where it alone may be executed.
+    where it alone may be executed. ``prefix`` goes in front of both commands, as
+    an executor wants it.
 
     Raises:
         DataError: the contract documents no call, or the program is not there.
@@ -87,10 +89,11 @@ def smoke_test(
     workspace.mkdir(parents=True, exist_ok=True)
     source = adapter.read_bytes()
     limits = Limits(wall_seconds=seconds, output_bytes=SMOKE_BYTES)
+    run = _Runner(limits, tuple(prefix), cancelled)
     checks = [_options_check(source)]
     if checks[0]["passed"]:  # what is no adapter is not run
-        checks.append(_help_check(source, workspace / "adapter", limits, cancelled))
-        checks.append(_solver_check(said, solver.path, workspace / "solver", limits, cancelled))
+        checks.append(_help_check(source, workspace / "adapter", run))
+        checks.append(_solver_check(said, solver.path, workspace / "solver", run))
     record: Json = {
         "schema": SCHEMA,
         "interface": INTERFACE,
@@ -150,6 +153,25 @@ def bundle_sha256(folder: Path) -> str:
     return sink.sha256.hexdigest()
 
 
+@frozen
+class _Runner:
+    """Runs a program of the test, confined to the test's own folder."""
+
+    limits: Limits
+    prefix: tuple[str, ...]
+    cancelled: Callable[[], bool]
+
+    def __call__(self, words: Sequence[str], folder: Path) -> ChildResult:
+        return run_child(
+            [*self.prefix, *words],
+            cwd=folder,
+            env=child_environment(folder.parent, 1),
+            limits=self.limits,
+            grants=Grants(write=(folder.parent,), execute=(folder.parent,)),
+            cancelled=self.cancelled,
+        )
+
+
 class _Digest:
     def __init__(self) -> None:
         self.sha256 = hashlib.sha256()
@@ -171,12 +193,12 @@ def _options_check(source: bytes) -> Json:
     return _check("source", [], found, passed=not missing)
 
 
-def _help_check(source: bytes, folder: Path, limits: Limits, cancelled: Callable[[], bool]) -> Json:
+def _help_check(source: bytes, folder: Path, run: _Runner) -> Json:
     folder.mkdir(parents=True)
     program = folder / "adapter.py"
     program.write_bytes(source)
     words = [sys.executable, "-I", "-B", str(program), "--help"]
-    done = _run(words, folder, limits, cancelled)
+    done = run(words, folder)
     said = done.stdout.decode("utf-8", "replace")
     missing = [option for option in OPTIONS if option not in said]
     good = done.failure is None and done.returncode == 0 and not missing
@@ -189,8 +211,7 @@ def _solver_check(
     said: Mapping[str, Any],
     root: Path,
     folder: Path,
-    limits: Limits,
-    cancelled: Callable[[], bool],
+    run: _Runner,
 ) -> Json:
     smoke, executable = said["smoke"], str(said["executable"])
     program = private_copy(root, executable, folder)
@@ -200,7 +221,7 @@ def _solver_check(
     bare = program.suffix == ".py" and not program.read_bytes().startswith(b"#!")
     words = [sys.executable, str(program)] if bare else [str(program)]
     try:
-        done = _run([*words, *arguments], folder, limits, cancelled)
+        done = run([*words, *arguments], folder)
     except OSError as error:
         return _check("solver", shown, f"cannot be started: {error}", passed=False)
     good = done.failure is None and done.returncode == expected
@@ -230,19 +251,6 @@ def private_copy(root: Path, executable: str, folder: Path) -> Path:
                 raise DataError(f"{name} is a link or no regular file", where="solver")
     os.chmod(folder / executable, 0o555)
     return folder / executable
-
-
-def _run(
-    words: Sequence[str], folder: Path, limits: Limits, cancelled: Callable[[], bool]
-) -> ChildResult:
-    return run_child(
-        words,
-        cwd=folder,
-        env=child_environment(folder.parent, 1),
-        limits=limits,
-        grants=Grants(write=(folder.parent,), execute=(folder.parent,)),
-        cancelled=cancelled,
-    )
 
 
 def _ended(done: ChildResult) -> str:

@@ -122,6 +122,7 @@ def _smoke(request: RunRequest, context: Context) -> Outcome:
         context.inputs[SOLVER],
         context.workspace / "smoke",
         seconds=time_limit(request, context.time_limit),
+        prefix=context.launch.prefix if context.launch is not None else (),
         cancelled=lambda: context.cancelled,
     )
     context.output(name, kind).write_bytes(found.to_bytes())
