@@ -132,3 +132,15 @@ def test_steps_show_what_they_made_in_the_order_of_the_run(report: Report, given
 
     places = [written.markdown.index(f"**Step {step}**") for step in ("points", "fit2", "again")]
     assert places == sorted(places)
+
+
+def test_a_page_holds_no_more_pictures_than_it_can_carry(report: Report, given: Any) -> None:
+    many = {f"scan__p{number:02}__svg": SVG for number in range(45)}
+    large = {f"scan__q{number}__png": png() + bytes(2_900_000) for number in range(9)}
+
+    few, light = told(report, given, **many), told(report, given, **large)
+
+    assert few.html.count("<img") == 40
+    assert "40 of 45 pictures are shown" in few.html
+    assert light.html.count("<img") == 6  # of 2.9 MB each, within 20 MB
+    assert "6 of 9 pictures are shown" in light.html

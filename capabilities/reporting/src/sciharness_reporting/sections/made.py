@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sciharness_reporting.document import (
     Block,
@@ -10,6 +10,7 @@ from sciharness_reporting.document import (
     Figures,
     Line,
     Paragraph,
+    Picture,
     Section,
     Strong,
     section,
@@ -21,30 +22,42 @@ from sciharness_reporting.story import Story
 from sciharness_reporting.text import clean, number, real
 
 _MOST_ROWS = 60
+_MOST_BYTES = 20_000_000  # of pictures in one page
 
 
 def made(story: Story) -> Section | None:
     """Return what capabilities made to be shown, step by step."""
     blocks: list[Block] = []
-    pictures = 0
+    every = [picture for part in story.parts for picture in part.pictures]
+    shown = _fitting(every)
     for part in story.parts:
-        room = max(0, MOST_PICTURES - pictures)
-        blocks += _part(part, room)
-        pictures += len(part.pictures)
-    if pictures > MOST_PICTURES:
-        said = f"{MOST_PICTURES} of {pictures} pictures are shown; the export holds all of them."
+        blocks += _part(part, [one for one in part.pictures if one in shown])
+    if len(shown) < len(every):
+        said = f"{len(shown)} of {len(every)} pictures are shown; the export holds all of them."
         blocks.append(Paragraph(said, "note"))
     return section("made", "What the steps show", *blocks)
 
 
-def _part(part: Part, room: int) -> Iterator[Block]:
+def _fitting(pictures: Sequence[Picture]) -> list[Picture]:
+    """Return the pictures that the page has room for, from the first on."""
+    shown: list[Picture] = []
+    size = 0
+    for picture in pictures[:MOST_PICTURES]:
+        size += len(picture.content)
+        if size > _MOST_BYTES:
+            break
+        shown.append(picture)
+    return shown
+
+
+def _part(part: Part, pictures: Sequence[Picture]) -> Iterator[Block]:
     named = f"Step {part.step}: {part.title}" if part.title else f"Step {part.step}"
     yield Paragraph((Strong(named),))
     yield from (Paragraph(line) for line in part.text)
     if part.facts:
         yield Facts(tuple(part.facts.items()))
-    if part.pictures[:room]:
-        yield Figures(part.pictures[:room])
+    if pictures:
+        yield Figures(tuple(pictures))
     for one in part.tables:
         yield from _table(one)
 
