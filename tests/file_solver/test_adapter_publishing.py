@@ -133,6 +133,16 @@ def test_an_installed_solver_with_another_byte_is_not_run(published: Any) -> Non
     assert (done.code, mark.exists()) == (7, False)
 
 
+def test_an_adapter_is_no_predictor(published: Any) -> None:
+    lab, _ = published
+    (lab.folder / "in.csv").write_text("frequency,damping\n1,1\n")
+
+    done = lab("predict", "example.spring_solver", "in.csv", "-o", "p.csv")
+
+    assert done.code == 2
+    assert "harness solve" in done.err
+
+
 def test_installing_prints_what_nobody_has_checked(published: Any, make_lab: Any) -> None:
     _, view = published
 

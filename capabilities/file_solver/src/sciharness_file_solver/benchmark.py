@@ -23,6 +23,7 @@ from sciharness_file_solver.requests import BenchmarkRequest
 from sciharness_file_solver.shipped.calling import SolverFailed, solve, write_rows
 from sciharness_file_solver.shipped.routing import BUNDLE, MODEL
 from sciharness_file_solver.solver import SolverInput, read_solver
+from sciharness_file_solver.telling import table, tell
 
 Array = NDArray[np.float64]
 Json = dict[str, Any]  # Any: JSON values
@@ -82,7 +83,33 @@ def benchmark(request: BenchmarkRequest, context: Context) -> Outcome:
         json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="utf-8"
     )
     context.output("predictions.csv", "DATASET").write_bytes(found.hybrid.lines)
+    _tell(context, document)
     return Outcome(document["metrics"], _notes(document))
+
+
+def _tell(context: Context, document: Json) -> None:
+    metrics, timing, outside = document["metrics"], document["timing"], document["outside"]
+    checks = [
+        (one["claim"], one["cases"], one["faults"], "yes" if one["passed"] else "no")
+        for one in document["checks"]
+    ]
+    tell(
+        context,
+        "Hybrid against its solver",
+        text=[STATEMENT],
+        facts={
+            "queries": timing["queries"],
+            "answered by the solver": timing["fall_backs"],
+            "compared with the solver": timing["solver_cases"],
+            "relative RMSE": metrics["relative_rmse"],
+            "largest error over the target's RMS": metrics["max_relative_error"],
+            "rows outside the domain": outside["rows"],
+            "of these to the solver": outside["to_solver"],
+        },
+        tables=[
+            table("Claims of the routing policy", ("claim", "cases", "faults", "held"), checks)
+        ],
+    )
 
 
 def _solver(context: Context, model: Mapping[str, Any]) -> SolverInput:
@@ -262,6 +289,16 @@ def _outside(found: Measured) -> Json:
     }
 
 
+def _outside_note(outside: Json) -> str:
+    rows = outside["rows"]
+    if not rows:
+        return "outside the domain the solver answers no row either"
+    return (
+        f"outside the domain: {outside['to_solver']} of {rows} rows went to the solver, "
+        f"{outside['hybrid_seconds']:.2f} s in all, so nothing is gained there"
+    )
+
+
 def _rms(errors: Array) -> float:
     return math.sqrt(float((errors**2).mean())) if len(errors) else 0.0
 
@@ -326,6 +363,7 @@ def _notes(document: Json) -> tuple[str, ...]:
         f"{timing['solver_seconds_for_all_queries']:.1f} s"
         + (f" (scaled from {timing['solver_cases']} cases)" if timing["scaled"] else "")
         + f": {metrics['hybrid_speedup']:.1f} times",
+        _outside_note(document["outside"]),
         STATEMENT,
     ]
     failed = [one["claim"] for one in document["checks"] if not one["passed"]]

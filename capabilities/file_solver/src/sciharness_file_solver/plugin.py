@@ -28,6 +28,7 @@ _PREDICTOR = (
     OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
     OutputSpec("usage_guide.md", "USAGE_GUIDE"),
     OutputSpec("solver.tar", "solver_bundle"),
+    OutputSpec("report_part.json", "report_part"),
 )
 
 
@@ -102,6 +103,7 @@ def harness_capabilities() -> Sequence[Capability]:
             outputs=(
                 OutputSpec("benchmark.json", "benchmark_result"),
                 OutputSpec("predictions.csv", "DATASET"),
+                OutputSpec("report_part.json", "report_part"),
             ),
             metrics=(
                 "relative_rmse",

@@ -73,7 +73,9 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
     """Return a predictor's files, verified as its kind allows."""
     path = Path(source)
     if path.suffix == ".whl":
-        return read_generated(path).predictor()
+        found = read_generated(path)
+        _refuse_adapter(found.wheel.files, found.package, source)
+        return found.predictor()
     if path.is_dir():
         missing = [name for name in PREDICTOR if not (path / name).is_file()]
         if missing:
@@ -89,7 +91,19 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
 
     plugin_id, _, version = source.partition("==")
     package = load(home, plugin_id, version or None)
+    _refuse_adapter(package.files, str(package.entry_point), source)
     return predictor_files(package.files, str(package.entry_point))
+
+
+def _refuse_adapter(files: Mapping[str, bytes], package: str, source: str) -> None:
+    from sciharness.generated.adapters import is_adapter  # it uses this module
+
+    if is_adapter(files, package):
+        raise UsageError(
+            "is a solver adapter, no predictor",
+            where=source,
+            hint="Use it with `harness solve`.",
+        )
 
 
 def lay_out(files: Mapping[str, bytes], folder: Path) -> Path:

@@ -23,6 +23,7 @@ from sciharness_file_solver.sampling.table import (
     read_samples,
 )
 from sciharness_file_solver.solver import SolverInput, read_solver
+from sciharness_file_solver.telling import table, tell
 from sciharness_file_solver.training.families import Box, Surrogate
 from sciharness_file_solver.training.hybrid import HybridModel, write_hybrid
 from sciharness_file_solver.training.policy import Policy, fewest, measured, regions
@@ -68,6 +69,7 @@ def train(request: TrainRequest, context: Context) -> Outcome:
     model = _model(trained, solver, target, solver.write_bundle(context))
     digest = hashlib.sha256(given.read_bytes()).hexdigest()
     write_hybrid(context, model, _card(trained, digest, context.seed), trained.surrogate.part)
+    _tell(context, trained, target)
     return _outcome(trained)
 
 
@@ -122,6 +124,37 @@ def fit(request: TrainRequest, context: Context, samples: Samples, output: int) 
         share=float(policy.answered(asked).mean()),
         relative_rmse=float(np.sqrt((usual**2).mean())) / size if size else 0.0,
         kept=len(usual),
+    )
+
+
+def _tell(context: Context, trained: Trained, target: str) -> None:
+    policy = trained.policy
+    compared = [
+        (one.setting.family.replace("_", " "), one.setting.words, one.relative_rmse)
+        for one in trained.compared
+    ]
+    found = [
+        (place + 1, policy.cases[leaf], bound if bound is not None else "unknown", who)
+        for place, leaf in enumerate(policy.leaves)
+        for bound in (policy.bound[leaf],)
+        for who in ("surrogate" if policy.answers(leaf) else "solver",)
+    ]
+    tell(
+        context,
+        f"Surrogate of {target}",
+        facts={
+            "chosen": f"{trained.chosen.setting.family}, {trained.chosen.setting.words}",
+            "tolerance": policy.tolerance,
+            "share of the domain it may answer": trained.share,
+        },
+        tables=[
+            table("Compared by cross-validation", ("kind", "setting", "relative RMSE"), compared),
+            table(
+                f"Regions and their error bounds (miss rate {policy.miss_rate:g})",
+                ("region", "kept cases", "bound", "answered by"),
+                found,
+            ),
+        ],
     )
 
 

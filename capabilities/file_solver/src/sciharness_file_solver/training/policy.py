@@ -42,6 +42,16 @@ class Policy:
     bound: Sequence[float | None] = ()
     cases: Sequence[int] = ()
 
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The nodes that are regions."""
+        return tuple(node for node, column in enumerate(self.feature) if column < 0)
+
+    def answers(self, leaf: int) -> bool:
+        """Return whether the surrogate may answer in a region."""
+        bound = self.bound[leaf]
+        return bound is not None and bound <= self.tolerance
+
     def document(self) -> Json:
         """Return the policy as inference.py reads it."""
         return {
