@@ -115,6 +115,20 @@ def test_a_saved_state_goes_on_as_if_nothing_had_been(lattice: Any, tmp_path: Pa
     assert np.array_equal(kept.start, start)
 
 
+def test_a_cancelled_track_is_that_of_its_last_whole_block(
+    lattice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = spread(30)
+    monkeypatch.setattr(module, "MOST_IN_CHUNK", 10)
+    monkeypatch.setattr(module.Tracker, "_block", lambda *_: 2)
+    answers = iter([False] * 9 + [True] * 100)  # in the midst of a block of three chunks
+
+    found = Tracker(lattice).track(start, 40, cancelled=lambda: next(answers))
+
+    assert not found.complete and 0 < found.turns < 40
+    assert same(found, Tracker(lattice).track(start, found.turns))
+
+
 def test_an_extension_tracks_survivors_only(lattice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tracker = Tracker(lattice)
     state = tracker.begin(spread(80))

@@ -40,6 +40,10 @@ class State:
             return self.floats[FLOATS.index(name)]
         return self.integers[INTEGERS.index(name)]
 
+    def copied(self) -> State:
+        """Return the same state in memory of its own."""
+        return State(self.floats.copy(), self.integers.copy(), self.order.copy())
+
     def alive(self) -> Integers:
         """Return the places of the particles that are still tracked."""
         return np.flatnonzero(self.integers[INTEGERS.index("state")] > 0)

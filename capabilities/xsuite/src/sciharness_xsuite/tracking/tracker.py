@@ -73,10 +73,26 @@ class Tracker:
 
         ``coordinates`` is float64 of shape (n, 6): x [m], px, y [m], py,
         zeta [m], delta. ``report`` gets the fraction done and a message after
-        each block of turns; ``cancelled`` is asked between blocks.
+        each block of turns; ``cancelled`` is asked all along, the result is
+        then that after the last block that was finished.
         """
         state = self.begin(coordinates)
-        done = self.advance(state, 0, turns, report=report, cancelled=cancelled)
+        kept = [(state.copied(), 0)]
+
+        def keep(now: State, turn: int) -> None:
+            kept[0] = (now.copied(), turn)
+
+        try:
+            done = self.advance(
+                state,
+                0,
+                turns,
+                report=report,
+                cancelled=cancelled,
+                after_block=keep if cancelled is not None else None,
+            )
+        except Stopped:
+            state, done = kept[0]
         return self.result(state, done, turns)
 
     def begin(self, coordinates: Floats) -> State:
