@@ -163,3 +163,15 @@ def test_a_survey_counts_without_reading(folder: Path) -> None:
     os.chmod(folder / "a", 0)
     found = survey(folder, FolderLimits())
     assert (len(found.members), found.size) == (3, 9000)
+
+
+def test_an_input_of_a_contract_keeps_names_that_an_attachment_may_not_have(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "T:mean.npy").write_text("a variable")
+    with (tmp_path / "b.tar").open("wb") as sink:
+        pack_folder(folder, sink)
+    unpack(tmp_path / "b.tar", tmp_path / "out")
+    assert (tmp_path / "out" / "T:mean.npy").read_text() == "a variable"
+    with pytest.raises(RuleError, match="rule: path"):
+        pack_folder(folder, io.BytesIO(), FolderLimits())

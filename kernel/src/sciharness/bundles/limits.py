@@ -34,8 +34,10 @@ class RuleError(DataError):
         self.rule = rule
 
 
-def check_path(path: str) -> None:
+def check_path(path: str, *, portable: bool = True) -> None:
     """Confirm that a path is relative, plain and within bounds.
+
+    A ``portable`` one also means the same on every system and can be shown.
 
     Raises:
         RuleError: it is not; ``path`` is the rule for dangerous ones.
@@ -48,9 +50,9 @@ def check_path(path: str) -> None:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
         raise RuleError("path", f"{shown} is no plain relative path")
-    if "\\" in path or _DRIVE.match(path):
+    if portable and ("\\" in path or _DRIVE.match(path)):
         raise RuleError("path", f"{shown} means another place on Windows")
-    if _CONTROL.search(path):
+    if "\0" in path or (portable and _CONTROL.search(path)):
         raise RuleError("path", f"{shown} holds a control character")
     if len(parts) > MAX_DEPTH:
         raise RuleError("depth", f"{shown} lies {len(parts)} deep, at most {MAX_DEPTH}")

@@ -52,7 +52,7 @@ def survey_opened(root: int, limits: FolderLimits | None = None) -> Survey:
     members: list[Member] = []
     size = 0
     try:
-        for member in _walk(root, ""):
+        for member in _walk(root, "", portable=limits is not None):
             members.append(member)
             size += member.size
             if limits is not None:
@@ -90,19 +90,19 @@ def _unreadable(error: OSError) -> DataError:
     return DataError(f"a folder in it cannot be read: {error.strerror}")
 
 
-def _walk(folder: int, prefix: str) -> Iterator[Member]:
+def _walk(folder: int, prefix: str, *, portable: bool) -> Iterator[Member]:
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:
         path = prefix + entry.name
-        check_path(path)
+        check_path(path, portable=portable)
         status = entry.stat(follow_symlinks=False)
         mode = status.st_mode
         if stat.S_ISREG(mode):
             yield Member(path, status.st_size, bool(mode & stat.S_IXUSR), stamp_of(status))
         elif stat.S_ISDIR(mode):
             with beneath(folder, entry.name) as inner:
-                yield from _walk(inner, f"{path}/")
+                yield from _walk(inner, f"{path}/", portable=portable)
         elif stat.S_ISLNK(mode):
             raise RuleError(
                 "link",

@@ -52,7 +52,7 @@ def _members(source: BinaryIO) -> Iterator[tarfile.TarInfo]:
 
 def _check_header(source: BinaryIO, member: tarfile.TarInfo) -> None:
     try:
-        check_path(member.name)
+        check_path(member.name, portable=False)
         due = member_header(member.name, member.size, executable=_executable(member))
     except (DataError, ValueError) as error:
         raise _unsound(str(error)) from error
