@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -184,3 +187,47 @@ def _wait_for_any() -> None:
     while os.waitpid(-1, os.WNOHANG) != (0, 0):
         pass
     raise AssertionError("a process is left")
+
+
+ORPHANS = """
+import sys
+from pathlib import Path
+import numpy as np
+from sciharness_xsuite.lattice import read_lattice
+from sciharness_xsuite.tracking import Tracker, tracker
+tracker._CREW_SECONDS = 0.0
+start = np.zeros((400, 6))
+def say(part, message):
+    print("going", flush=True)
+Tracker(read_lattice(Path(sys.argv[1])), workers=2).track(start, 10**9, report=say)
+"""
+
+
+@pytest.mark.slow
+def test_processes_end_with_a_killed_parent(ring: Ring, write: Write) -> None:
+    words = [sys.executable, "-c", ORPHANS, str(write(ring()))]
+    parent = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline().strip() == "going"
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    if not children.is_file():
+        parent.kill()
+        pytest.skip("this kernel does not list children")
+    crew = [Path("/proc", number) for number in children.read_text("utf-8").split()]
+    assert len(crew) == 2
+
+    parent.kill()
+    parent.communicate()
+
+    for _ in range(600):  # each ends with its chunk: a second's work, on a busy machine more
+        if not any(map(_runs, crew)):
+            return
+        time.sleep(0.1)
+    raise AssertionError("a process goes on without its parent")
+
+
+def _runs(process: Path) -> bool:
+    try:
+        return "\nState:\tZ" not in (process / "status").read_text("utf-8")
+    except OSError:
+        return False
