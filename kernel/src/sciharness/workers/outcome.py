@@ -55,6 +55,8 @@ def checked_metrics(metrics: object, declared: Sequence[str]) -> dict[str, float
     unknown = sorted(str(name) for name in metrics if not _is_declared(str(name), declared))
     if unknown:
         known = ", ".join(declared) or "none"
+        if ANY_METRIC in declared:
+            known = f"any name of letters, digits and _.:-, but not {RUNTIME_METRIC}"
         raise _failed("undeclared_metric", f"{', '.join(unknown)} not declared (declared: {known})")
     return {str(name): float(value) for name, value in metrics.items()}
 
