@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sciharness.descriptors import Operation
 from sciharness.errors import ContractError
 
+_TABLES = frozenset({"labelled_table", "table", "DATASET"})
 PIPELINE_GROUPS = ("analysis", "knowledge and verification", "report and visualisation")
 
 _DEFAULT_CAPABILITIES = (
@@ -100,12 +101,26 @@ def template(operations: Iterable[Operation] = (), *, pipeline: bool = False) ->
             "no installed capability analyses, verifies or reports",
             hint="Install one, or run `harness init` without --pipeline.",
         )
-    others = [op for op in known if op.kind == "evaluator"]
-    lines = [_line(op) for op in leased]
-    if others:
-        lines.append("  # Not part of the pipeline, but needed for a trusted criterion:")
-    lines += [_line(op).replace("  - ", "  # - ", 1) for op in others]
+    lines = [_line(op) for op in leased if _takes_a_table(op)]
+    lines += _left_out("Needs another input than a table:", leased, _takes_a_table)
+    evaluators = [op for op in known if op.kind == "evaluator"]
+    lines += _left_out("Not part of the pipeline, but needed for a trusted criterion:", evaluators)
     return _filled(lines, _COMPLETION)
+
+
+def _takes_a_table(operation: Operation) -> bool:
+    """Return whether an analysis can do with the one input of this contract."""
+    needed = [set(one.types) for one in operation.inputs if not one.optional and one.types]
+    return operation.group != "analysis" or all(types & _TABLES for types in needed)
+
+
+def _left_out(
+    why: str,
+    operations: Sequence[Operation],
+    is_leased: Callable[[Operation], bool] = lambda operation: False,
+) -> list[str]:
+    lines = [_line(op).replace("  - ", "  # - ", 1) for op in operations if not is_leased(op)]
+    return [f"  # {why}", *lines] if lines else []
 
 
 def _filled(capabilities: Sequence[str], acceptance: Sequence[str]) -> str:
