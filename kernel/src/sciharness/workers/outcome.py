@@ -63,7 +63,7 @@ def checked_metrics(metrics: object, declared: Sequence[str]) -> dict[str, float
 
 def _is_declared(name: str, declared: Sequence[str]) -> bool:
     if name in declared:
-        return True
+        return name != ANY_METRIC
     return ANY_METRIC in declared and name != RUNTIME_METRIC and bool(METRIC.fullmatch(name))
 
 
