@@ -17,6 +17,7 @@ from pathlib import Path
 from attrs import frozen
 
 from sciharness.bundles.limits import FolderLimits, RuleError, check_path, check_twins
+from sciharness.bundles.manifests import MANIFEST_BYTES, manifest_in
 from sciharness.bundles.tree import new_file, opened_folder
 from sciharness.bundles.zip_records import (
     ZIP64,
@@ -257,8 +258,6 @@ def _check_layout(source: Bytes, entries: list[Entry], directory: int) -> None:
 
 
 def _check_manifest(source: Bytes, members: list[ZipMember], flaws: dict[str, Flaw]) -> None:
-    from sciharness.profiles.manifests import MANIFEST_BYTES, manifest_in
-
     known = {member.path: member.entry for member in members}
 
     def read(path: str) -> bytes:

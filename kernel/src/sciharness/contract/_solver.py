@@ -55,9 +55,9 @@ def _check_folder(
 ) -> InputFacts:
     # Loaded for the few contracts that have a solver.
     from sciharness.bundles.limits import FolderLimits
+    from sciharness.bundles.manifests import manifest_in
     from sciharness.bundles.survey import survey_opened
     from sciharness.bundles.tree import opened_folder
-    from sciharness.profiles.manifests import manifest_in
 
     with opened_folder(folder) as root:
         paths = [one.path for one in survey_opened(root, FolderLimits()).members]
@@ -149,8 +149,8 @@ def _unfit(found: Candidate | None) -> tuple[str, str]:
 
 
 def _start_of(root: int, path: str) -> bytes:
+    from sciharness.bundles.manifests import MANIFEST_BYTES
     from sciharness.bundles.tree import opened_file
-    from sciharness.profiles.manifests import MANIFEST_BYTES
 
     with opened_file(root, path) as file:
         return os.pread(file, MANIFEST_BYTES, 0)

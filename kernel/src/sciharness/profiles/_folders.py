@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sciharness.bundles import FolderLimits, RuleError, Survey, pack_folder
+from sciharness.bundles.manifests import MANIFEST_BYTES, manifest_in
 from sciharness.bundles.survey import Member, survey_opened
 from sciharness.bundles.tree import opened_file, opened_folder
 from sciharness.bundles.zip_scan import ZipScan, scan_zip
 from sciharness.profiles._text import shown
-from sciharness.profiles.manifests import MANIFEST_BYTES, manifest_in
 from sciharness.profiles.programs import Candidate, candidates
 from sciharness.profiles.records import README_BYTES, Profile
 
