@@ -224,3 +224,30 @@ def test_a_known_error_of_the_rates_makes_smaller_misfits_equal():
 
     assert sample.noise_floor < 1e-8
     assert evolve(sample, noise=0.1).take(np.arange(5)).noise_floor == 0.1
+
+
+def test_sums_over_edges_and_triples_are_those_of_their_definition():
+    from sciharness_symbolic_regression.dynamics.relations import read_relation, sums_over
+
+    random = np.random.default_rng(0)
+    x = random.normal(0, 1, (3, 4))
+    pairs = np.array([[0, 1], [0, 2], [3, 0], [0, 1]])
+    triples = np.array([[0, 1, 2], [3, 0, 1]])
+    loaded = {
+        "data": {"A": pairs, "B": triples},
+        "variable_axes": {"A": ["edge", "end"], "B": ["face", "corner"]},
+        "relation_names": ["A", "B"],
+    }
+
+    two, _ = sums_over(read_relation(loaded, "A", "auto"), x, ["sin_diff", "degree"])
+    three, _ = sums_over(read_relation(loaded, "B", "auto"), x, None)
+
+    assert list(two) == ["sin_diff", "degree"]
+    wanted = 2 * np.sin(x[:, 1] - x[:, 0]) + np.sin(x[:, 2] - x[:, 0])
+    assert np.allclose(two["sin_diff"][:, 0], wanted)
+    assert np.allclose(two["sin_diff"][:, 3], np.sin(x[:, 0] - x[:, 3]))
+    assert (two["sin_diff"][:, [1, 2]] == 0).all()
+    assert two["degree"][0].tolist() == [3, 0, 0, 1]
+    assert np.allclose(three["sin_triple"][:, 3], np.sin(x[:, 0] + x[:, 1] - 2 * x[:, 3]))
+    assert np.allclose(three["product"][:, 0], x[:, 1] * x[:, 2])
+    assert three["degree"][0].tolist() == [1, 0, 0, 1]
