@@ -122,7 +122,7 @@ def test_a_field_out_of_bounds_is_refused_by_name(
 
 @pytest.mark.parametrize(
     "kind",
-    ["ParticlesMonitor", "EnergyProgram", "EverestCollimator", "SpaceChargeBiGaussian", "os"],
+    ["ParticlesMonitor", "EnergyProgram", "EverestCollimator", "LineSegmentMap", "os"],
 )
 def test_classes_beyond_plain_elements_are_refused(
     ring: Callable[..., Json], write: Callable[..., Path], kind: str
@@ -142,6 +142,29 @@ def test_an_angle_that_would_make_billions_of_kicks_is_refused(
     hostile["elements"]["b"].update(angle=1e9, k1=0.1)
 
     with pytest.raises(DataError, match="elements.b.angle"):
+        read_lattice(write(hostile))
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        {"__class__": "LimitPolygon", "x_vertices": [0.0, 1.0, 1.0, 0.0], "y_vertices": [0.5]},
+        {
+            "__class__": "BeamBeamBiGaussian3D",
+            "num_slices_other_beam": 1000,
+            "slices_other_beam_num_particles": [1e10],
+        },
+        {"__class__": "BeamBeamBiGaussian3D", "num_slices_other_beam": 1000},
+    ],
+    ids=["polygon", "beam-beam", "beam-beam without lists"],
+)
+def test_lists_that_the_kernel_would_read_past_are_refused(
+    ring: Callable[..., Json], write: Callable[..., Path], element: Json
+) -> None:
+    hostile = ring()
+    hostile["elements"]["d"] = element
+
+    with pytest.raises(DataError, match="expected (as many|one number for each of 1000)"):
         read_lattice(write(hostile))
 
 

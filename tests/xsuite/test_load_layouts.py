@@ -126,6 +126,22 @@ def test_what_xtrack_writes_is_read_to_the_same_optics(tmp_path: Path) -> None:
     assert found.has_aperture and found.has_rf
 
 
+def test_a_shift_that_the_writer_leaves_out_is_zero(ring: Ring, write: Write) -> None:
+    """xtrack writes an XYShift without its zeros and reads it back with NaN."""
+    import xtrack
+
+    line = ring()
+    line["elements"]["move"] = {"__class__": "XYShift", "dx": 1e-3}
+    line["element_names"].append("move")
+    raw = xtrack.Line.from_dict(json.loads(json.dumps(line)), verbose=False)
+    assert np.isnan(raw["move"].dy)
+
+    found = read_lattice(write(line))
+
+    assert (found.line["move"].dx, found.line["move"].dy) == (1e-3, 0.0)
+    assert any("XYShift" in note for note in found.notes)
+
+
 def test_files_of_several_lines_are_refused_by_name(ring: Ring, write: Write) -> None:
     document = {"__class__": "Environment", "elements": {}, "lines": {"b1": {}, "b2": {}}}
 

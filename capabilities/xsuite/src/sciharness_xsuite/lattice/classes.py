@@ -38,7 +38,8 @@ APERTURES = (
     "LimitPolygon",
     "LongitudinalLimitRect",
 )
-_OTHERS = ("ReferenceEnergyIncrease", "LineSegmentMap", "BeamBeamBiGaussian2D")
+# Of linear maps xtrack's own reader loses mode and chromaticity: they are left out.
+_OTHERS = ("ReferenceEnergyIncrease", "BeamBeamBiGaussian2D", "BeamBeamBiGaussian3D")
 _EDGED = ("Bend", "RBend", "Quadrupole", "Sextupole", "Octupole")
 _THICK = (*_EDGED, "Multipole", "Cavity", "CrabCavity")
 _SLICES = (
@@ -67,8 +68,9 @@ _MORE: Mapping[str, tuple[str, ...]] = {
     "YRotation": ("angle",),
     "DipoleEdge": ("h",),
     "Replica": ("parent_name",),
+    "BeamBeamBiGaussian3D": ("_sin_phi", "_cos_phi", "_tan_phi", "_sin_alpha", "_cos_alpha"),
 }
-_DERIVED = ("inv_factorial_order",)
+_DERIVED = ("inv_factorial_order", "x_normal", "y_normal", "resc_fac")
 
 
 def fields_of(name: str) -> frozenset[str]:

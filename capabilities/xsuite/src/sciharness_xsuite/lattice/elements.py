@@ -20,9 +20,17 @@ _SHOWN = 20
 
 # Fields that hold no physics.
 _IGNORED = ("extra", "prototype", "name_associated_aperture")
-_POLYGON_BOUNDS = tuple(
-    f"{inner}{end}_{axis}" for inner in ("", "inner_") for end in ("min", "max") for axis in "xy"
+_POLYGON_DERIVED = (
+    *(
+        f"{inner}{end}_{axis}"
+        for inner in ("", "inner_")
+        for end in ("min", "max")
+        for axis in "xy"
+    ),
+    *("x_normal", "y_normal", "resc_fac"),
 )
+_SLICES = "slices_other_beam_"
+_RANDOM = ("flag_beamstrahlung", "flag_bhabha")
 
 Element = dict[str, Any]  # Any: JSON values
 
@@ -129,7 +137,7 @@ def _one(
     made.problems += [_problem(f"{path}.{name}", said, "") for name, said in faults]
     if faults:
         return None
-    _map_values(made, element, known[kind])
+    _map_values(made, element)
     return element
 
 
@@ -150,10 +158,30 @@ def _faults(element: Element, known: frozenset[str]) -> list[tuple[str, str]]:
             found.append((name, fault))
     if element.get("radiation_flag", 0) not in (0, 10):  # 10: a slice does as its parent
         found.append(("radiation_flag", "synchrotron radiation is not tracked, set it to 0"))
-    for name in ("uncorrelated_gauss_noise", "correlated_gauss_noise"):
-        if element.get(name):
-            found.append((name, "random noise is not tracked, set it to 0"))
-    return found
+    found += [(name, "random effects are not tracked") for name in _RANDOM if element.get(name)]
+    return found or _length_faults(element)
+
+
+def _length_faults(element: Element) -> list[tuple[str, str]]:
+    """Lists that the kernel reads side by side have to be equally long: it does not look."""
+    if element["__class__"] == "LimitPolygon":
+        sizes = [_size(element, name) for name in ("x_vertices", "y_vertices")]
+        if sizes[0] != sizes[1] or sizes[0] < 3:
+            return [("y_vertices", f"expected as many as x_vertices and at least 3, got {sizes}")]
+    if element["__class__"] == "BeamBeamBiGaussian3D":
+        count = element.get("num_slices_other_beam", 1)
+        lists = (one for one in fields_of(element["__class__"]) if one.startswith(_SLICES))
+        return [
+            (name, f"expected one number for each of {count} slices")
+            for name in sorted(lists)
+            if _size(element, name) != count
+        ]
+    return []
+
+
+def _size(element: Element, name: str) -> int:
+    value = element.get(name)
+    return len(value) if isinstance(value, list) else 0
 
 
 def _map_old(made: Checked, element: Element) -> None:
@@ -162,8 +190,8 @@ def _map_old(made: Checked, element: Element) -> None:
         element["__class__"] = "Bend"
         made.mapped["CombinedFunctionMagnet to Bend"] += 1
     if element["__class__"] == "LimitPolygon":
-        for bound in _POLYGON_BOUNDS:
-            element.pop(bound, None)  # derived from the vertices
+        for name in _POLYGON_DERIVED:
+            element.pop(name, None)  # from the vertices
     if element["__class__"] in ("Bend", "RBend", "Magnet") and "h" in element:
         _map_curvature(made, element)
     if element.get("integrator") == "yoshida4":
@@ -181,7 +209,11 @@ def _map_curvature(made: Checked, element: Element) -> None:
         made.mapped["curvature h to angle"] += 1
 
 
-def _map_values(made: Checked, element: Element, known: frozenset[str]) -> None:
+def _map_values(made: Checked, element: Element) -> None:
+    if element["__class__"] == "XYShift" and not {"dx", "dy"} <= element.keys():
+        # The writer leaves zeros out, and xtrack's reader would make them NaN.
+        element.update({"dx": 0.0, "dy": 0.0, **element})
+        made.mapped["a shift that XYShift leaves out to 0"] += 1
     if element["__class__"] == "RBend" and "length_straight" in element:
         element.pop("length", None)  # derived from length_straight and angle
     if "hyl" in element and not element["hyl"]:

@@ -134,7 +134,7 @@ def _has_rf(plain: Mapping[str, Settings]) -> bool:
         elements[one]["__class__"] in RF
         and (elements[one].get("voltage") or elements[one].get("crab_voltage"))
         for one in names
-    ) or any(any(elements[one].get("voltage_rf", ())) for one in names)
+    )
 
 
 def _try_elements(elements: Mapping[str, Element], name: str) -> None:
