@@ -190,6 +190,25 @@ def test_a_slice_cannot_multiply_the_kicks_of_its_parent(
         read_lattice(write(hostile))
 
 
+@pytest.mark.parametrize(
+    ("kind", "parent", "said"),
+    [
+        ("ThickSliceBend", "d", "a Bend, found a Drift"),
+        ("ThinSliceQuadrupoleEntry", "b", "a Quadrupole, found a Bend"),
+        ("DriftSlice", "qf", "a Drift, found a Quadrupole"),
+    ],
+)
+def test_a_slice_of_another_class_than_its_parent_is_refused(
+    ring: Callable[..., Json], write: Callable[..., Path], kind: str, parent: str, said: str
+) -> None:
+    hostile = ring()
+    hostile["elements"]["s"] = {"__class__": kind, "parent_name": parent, "weight": 0.5}
+    hostile["element_names"].append("s")
+
+    with pytest.raises(DataError, match=said):
+        read_lattice(write(hostile))
+
+
 def test_replicas_in_a_circle_are_refused(
     ring: Callable[..., Json], write: Callable[..., Path]
 ) -> None:

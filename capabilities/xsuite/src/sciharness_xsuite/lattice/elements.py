@@ -234,8 +234,21 @@ def _check_parents(made: Checked) -> None:
                     _problem(f"elements.{key[:100]}.parent_name", f"{parent[:60]!r}: {said}", "")
                 )
                 break
-            seen.add(parent)
+            wanted = _parent_class(at["__class__"])
             at = made.elements[parent]
+            if wanted not in ("", at["__class__"]):
+                place = f"elements.{key[:100]}.parent_name"
+                made.problems.append(_problem(place, f"a {at['__class__']}", f"a {wanted}"))
+                break
+            seen.add(parent)
+
+
+def _parent_class(kind: str) -> str:
+    """The class whose data a slice reads; the kernel does not look whether it is that."""
+    if "Slice" not in kind:
+        return ""
+    parent = kind.partition("Slice")[2].removesuffix("Entry").removesuffix("Exit")
+    return parent or "Drift"
 
 
 def _problem(path: str, found: str, expected: str) -> Problem:
