@@ -14,12 +14,13 @@ from attrs import evolve
 
 from sciharness.errors import DataError
 from sciharness_xsuite.lattice.classes import APERTURES, RF
-from sciharness_xsuite.lattice.elements import Element, check_places, checked_elements
+from sciharness_xsuite.lattice.elements import Element, checked_elements
 from sciharness_xsuite.lattice.formats import refuse_other_format
 from sciharness_xsuite.lattice.layout import layout_of
 from sciharness_xsuite.lattice.particle import Settings, reference_of, settings_of
 from sciharness_xsuite.lattice.record import Lattice, Reference
 from sciharness_xsuite.lattice.source import json_values, read_source
+from sciharness_xsuite.lattice.work import check_places
 
 
 def read_lattice(path: Path) -> Lattice:

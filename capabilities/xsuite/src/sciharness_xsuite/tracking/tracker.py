@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import numpy as np
 
 from sciharness_xsuite.lattice import Lattice
-from sciharness_xsuite.lattice.elements import kicks_of
 from sciharness_xsuite.lattice.load import build, quiet
+from sciharness_xsuite.lattice.work import kicks_of
 from sciharness_xsuite.tracking.chunk import Engine
 from sciharness_xsuite.tracking.crew import Crew, Stopped, Task
 from sciharness_xsuite.tracking.devices import chosen_device
