@@ -6,8 +6,10 @@ import csv
 import hashlib
 import json
 import math
+import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -150,6 +152,34 @@ def test_a_solver_with_another_byte_is_not_run(delivered: Any, tmp_path: Path) -
 
     assert (done.returncode, mark.exists()) == (3, False)
     assert "is not the file that the surrogate was made from" in done.stderr
+
+
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.SYMTYPE], ids=["above", "link"])
+def test_an_archive_that_leads_elsewhere_is_not_unpacked(
+    delivered: Any, tmp_path: Path, kind: bytes
+) -> None:
+    lab, view = delivered
+    for name in ("model.json", "inference.py"):
+        (tmp_path / name).write_bytes(lab.artifact(view, name).read_bytes())
+    member = tarfile.TarInfo("../escaped" if kind == tarfile.REGTYPE else "bin")
+    member.type, member.linkname = kind, str(tmp_path)
+    with tarfile.open(tmp_path / "solver.tar", "w") as archive:
+        archive.addfile(member)
+    (tmp_path / "in.csv").write_text("frequency,damping\n1.0,5.0\n")
+    words = ["--model", "model.json", "--input", "in.csv", "--output", "out.csv"]
+
+    done = subprocess.run(
+        [sys.executable, "inference.py", *words],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 3
+    assert "is no plain file of a folder" in done.stderr
+    assert not list(tmp_path.rglob("escaped"))
 
 
 def test_a_failing_solver_is_told_by_row(delivered: Any) -> None:

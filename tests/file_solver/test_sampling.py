@@ -150,7 +150,7 @@ def test_a_case_that_takes_too_long_is_a_failure(
     sampled: Callable[..., Ran], counting: Callable[..., Any]
 ) -> None:
     with pytest.raises(DataError, match=r"cases was answered: no answer within 0\.05 s"):
-        sampled(counting(pause=20), ranges={"x": (0, 1)}, count=16, case_seconds=0.05)
+        sampled(counting(pause=20), ranges={"x": (0, 1)}, count=64, case_seconds=0.05)
 
 
 def test_a_time_limit_leaves_the_cases_so_far(

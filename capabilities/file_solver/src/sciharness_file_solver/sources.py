@@ -28,7 +28,7 @@ def adapter_source(setting: Mapping[str, Any]) -> str:  # Any: JSON values
     """Return adapter.py for a solver with ``setting``."""
     docstring, _, body = _shipped("adapter").partition(_FUTURE)
     text = json.dumps(setting, indent=2, ensure_ascii=True)
-    body = _bare(body).replace("@SETTING@", text)
+    body = _bare(body).replace('json.loads("{}")', f'json.loads(r"""{text}""")', 1)
     head = f"{docstring.rstrip()}\n\n{_FUTURE}"
     calling = _section(_shipped("calling"))
     return f"{head}\n{calling}\n\n\n{body.strip()}{_RUN}main_adapter())\n"

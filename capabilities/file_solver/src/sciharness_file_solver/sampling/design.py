@@ -79,9 +79,10 @@ def filling(ranges: Ranges, count: int, design: Design, seed: int) -> Array:
 
 
 def with_corners(ranges: Ranges, rows: Array) -> Array:
-    """Return a design whose first rows are corners, so that it reaches the ends of all ranges.
+    """Return a design whose last rows are corners, so that it reaches the ends of all ranges.
 
-    All corners where that takes at most a quarter of the rows, else two opposite ones.
+    All corners where that takes at most a quarter of the rows, else two opposite
+    ones. A solver may well fail there, so its first cases are others.
     """
     dimensions = len(ranges.names)
     ends = [[0.0] * dimensions, [1.0] * dimensions]
@@ -90,7 +91,7 @@ def with_corners(ranges: Ranges, rows: Array) -> Array:
             [float(place >> bit & 1) for bit in range(dimensions)] for place in range(2**dimensions)
         ]
     made = rows.copy()
-    made[: len(ends)] = ranges.scaled(np.array(ends))
+    made[-len(ends) :] = ranges.scaled(np.array(ends))
     return made
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import os
 import shutil
 import sys
@@ -29,7 +30,7 @@ from sciharness_file_solver.shipped.calling import (
 )
 
 INTERFACE = "file-solver-adapter-v1"
-SETTING: Mapping[str, Any] = json.loads(r"""@SETTING@""")
+SETTING: Mapping[str, Any] = json.loads("{}")
 
 
 def main_adapter(arguments: Sequence[str] | None = None) -> int:
@@ -110,6 +111,9 @@ def read_cases(path: Path, inputs: Sequence[str]) -> tuple[list[str], list[list[
 def case(name: str, row: int, fields: Sequence[str], places: Sequence[int]) -> list[float]:
     """Return the numbers of one row."""
     try:
-        return [float(fields[place]) for place in places]
-    except (ValueError, IndexError) as error:
-        raise SolverFailed(f"{name}: row {row + 1}: expected numbers, found {fields}") from error
+        found = [float(fields[place]) for place in places]
+    except (ValueError, IndexError):
+        found = [math.nan]
+    if not all(map(math.isfinite, found)):
+        raise SolverFailed(f"{name}: row {row + 1}: expected finite numbers, found {fields}")
+    return found

@@ -18,7 +18,7 @@ from typing import Any
 
 AIM_SECONDS = 2.0  # how long one call of several cases should take
 GROWTH = 4.0  # how much longer than the one before a call may be
-HOPELESS = 8  # cases that fail one by one, and none that works, before it is given up
+HOPELESS = 16  # cases that fail one by one, and none that works, before it is given up
 LAST_BYTES = 500
 
 Row = Sequence[float]
