@@ -145,7 +145,7 @@ def test_a_ring_with_few_losses_needs_particles_near_its_boundary(tmp_path: Path
     del plain["elements"]["wall"]
     plain["elements"]["sext"]["k2"] = 30.0  # no walls: the dynamic aperture alone loses particles
     ring = lattice(tmp_path, plain)
-    domain = {name: [0.52 * one for one in ends] for name, ends in TOY_DOMAIN.items()}
+    domain = {name: [0.5 * one for one in ends] for name, ends in TOY_DOMAIN.items()}
     domain["delta"] = TOY_DOMAIN["delta"]
 
     rounds = [compared(ring, tmp_path, domain, 4_000, seed) for seed in range(ROUNDS)]

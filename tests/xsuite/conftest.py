@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import frozen
 
@@ -119,25 +120,46 @@ def attempt(tmp_path: Path) -> Callable[..., testkit.Tried]:
 
 
 def linear_ring(**walls: Any) -> Json:
-    """Return a ring of two linear maps: tunes 0.31 and 0.23, beta 4 m and then 9 m in x.
+    """Return a ring of one cell that is linear at delta 0 and has a waist at its start.
 
-    ``walls`` are elements at the second place by name, the first one at the start if it is
-    called ``start``.
+    Half a quadrupole, a drift, a quadrupole, a drift, half a quadrupole. ``walls`` are elements
+    behind the first drift by name; one that is called ``start`` stands at the start.
     """
-    first = {"betx": [4.0, 9.0], "bety": [4.0, 4.0], "qx": 0.13, "qy": 0.1}
-    second = {"betx": [9.0, 4.0], "bety": [4.0, 4.0], "qx": 0.18, "qy": 0.13}
-    maps = {
-        name: {"__class__": "LineSegmentMap", "length": 5.0, **one}
-        for name, one in (("first", first), ("second", second))
+    magnets = {
+        "hf": {"__class__": "Quadrupole", "length": 0.25, "k1": 0.6},
+        "d": {"__class__": "Drift", "length": 2.0},
+        "qd": {"__class__": "Quadrupole", "length": 0.5, "k1": -0.6},
     }
     start = [name for name in walls if name == "start"]
     rest = [name for name in walls if name != "start"]
-    return made_ring(
-        elements={**maps, **walls}, element_names=[*start, "first", *rest, "second"]
-    )
+    names = [*start, "hf", "d", *rest, "qd", "d", "hf"]
+    return made_ring(elements={**magnets, **walls}, element_names=names)
 
 
 @pytest.fixture
 def linear() -> Callable[..., Json]:
-    """The maker of a linear ring whose boundary has a closed form, see :func:`linear_ring`."""
+    """The maker of a linear ring of which all is known in closed form, see :func:`linear_ring`."""
     return linear_ring
+
+
+def linear_matrices(k_half: float = 0.6, k_middle: float = -0.6) -> tuple[Any, Any]:
+    """Return the maps of x of the linear ring: from start to wall, and round the ring (2, 2).
+
+    Those of y follow with the opposite strengths.
+    """
+    half, drift = lens(0.25, k_half), np.array([[1.0, 2.0], [0.0, 1.0]])
+    return drift @ half, half @ drift @ lens(0.5, k_middle) @ drift @ half
+
+
+def lens(length: float, k1: float) -> Any:
+    """Return the matrix of a quadrupole in x."""
+    root = np.sqrt(complex(k1))
+    angle = root * length
+    sine = np.sin(angle) / root
+    return np.array([[np.cos(angle), sine], [-k1 * sine, np.cos(angle)]]).real
+
+
+@pytest.fixture
+def matrices() -> Callable[..., tuple[Any, Any]]:
+    """The maps of the linear ring, see :func:`linear_matrices`."""
+    return linear_matrices

@@ -34,15 +34,18 @@ def alive(path: Path, starts: list[list[float]], turns: int) -> list[bool]:
 
 
 def test_the_boundary_of_a_linear_ring_is_where_the_closed_form_says(
-    attempt: Attempt, linear: Callable[..., Any], write: Callable[..., Path]
+    attempt: Attempt,
+    linear: Callable[..., Any],
+    matrices: Callable[..., Any],
+    write: Callable[..., Path],
 ) -> None:
     path = write(linear(wall=BOX))
 
     found = attempt("survival_boundary", SMALL, {"lattice": path}).metrics
 
-    # x after n turns at the wall, beta 4 -> 9 m: x0 sqrt(9/4) cos(2 pi (0.31 n + 0.13)).
-    turns = np.arange(128)
-    swing = math.sqrt(9 / 4) * np.abs(np.cos(2 * np.pi * (0.31 * turns + 0.13))).max()
+    # What one metre at the start becomes at the wall, in any of 128 turns.
+    to_wall, turn = matrices()
+    swing = max(abs((to_wall @ np.linalg.matrix_power(turn, n))[0, 0]) for n in range(128))
     # Both ends were tracked, so the truth lies between them but for rounding of the maps.
     assert found["last_survivor"] - 1e-12 <= 0.03 / swing <= found["first_loss"] + 1e-12
     assert found["bracket_width"] <= 1e-6
@@ -137,19 +140,27 @@ def test_the_aperture_of_an_ellipse_is_that_ellipse(
 
 
 def test_sigma_units_are_beam_sizes_and_need_emittances(
-    attempt: Attempt, linear: Callable[..., Any], write: Callable[..., Path]
+    attempt: Attempt,
+    linear: Callable[..., Any],
+    matrices: Callable[..., Any],
+    write: Callable[..., Path],
 ) -> None:
     path = write(linear(start={"__class__": "LimitEllipse", "a": 0.03, "b": 0.03}))
-    request = {"r_max": 20.0, "num_turns": 16, "angles": 3, "units": "sigma"}
+    request = {"r_max": 20.0, "num_turns": 16, "angles": 2, "units": "sigma"}
 
     with pytest.raises(RequestError, match="emittances"):
         attempt("dynamic_aperture", request, {"lattice": path})
     size = {"nemitt_x_m": 1e-5, "nemitt_y_m": 1e-5}
     found = attempt("dynamic_aperture", {**request, **size}, {"lattice": path}).metrics
 
-    # sigma = sqrt(beta emittance / (beta0 gamma0)), beta 4 m in both planes.
-    sigma = math.sqrt(4.0 * 1e-5 / (1e9 / 938_272_088.16))
-    assert found["da_mean"] == pytest.approx(0.03 / sigma, rel=2e-3)  # bracket: 0.02 of 5 sigma
+    # At a waist beta = |M12| / sin(2 pi q); sigma = sqrt(beta emittance / (beta0 gamma0)).
+    emittance = 1e-5 / (1e9 / 938_272_088.16)
+    edges = []
+    for turn in (matrices()[1], matrices(-0.6, 0.6)[1]):
+        cosine = np.trace(turn) / 2
+        edges.append(0.03 / math.sqrt(abs(turn[0, 1]) / math.sqrt(1 - cosine**2) * emittance))
+    # Brackets of 0.02 sigma.
+    assert (found["da_min"], found["da_max"]) == pytest.approx(sorted(edges), abs=0.021)
 
 
 def test_rays_without_a_loss_are_counted_and_said(

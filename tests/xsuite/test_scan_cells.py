@@ -5,17 +5,19 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sciharness.errors import DataError, RequestError
 
 Attempt = Callable[..., Any]
 BOX = {"__class__": "LimitRect", "min_x": -0.03, "max_x": 0.03, "min_y": -0.03, "max_y": 0.03}
-TUNE = {"elements": ["first"], "field": "qx", "start": 0.1, "stop": 0.3, "count": 3}
+TUNE = {"elements": ["qd"], "field": "k1", "start": -0.7, "stop": -0.5, "count": 3}
 
 
 @pytest.fixture
@@ -27,13 +29,16 @@ def rows_of(told: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(told.artifacts["scan.csv"].open(encoding="utf-8")))
 
 
-def test_an_element_field_is_set_and_its_tune_follows(attempt: Attempt, lattice: Path) -> None:
+def test_an_element_field_is_set_and_its_tune_follows(
+    attempt: Attempt, matrices: Callable[..., Any], lattice: Path
+) -> None:
     told = attempt("scan", {"parameters": [TUNE]}, {"lattice": lattice})
 
-    # The other part of the ring has qx = 0.18; tunes come by finite differences of the map.
-    found = [(float(row["first.qx"]), float(row["qx"])) for row in rows_of(told)]
-    assert [one for one, _ in found] == pytest.approx([0.1, 0.2, 0.3])
-    assert [tune for _, tune in found] == pytest.approx([0.28, 0.38, 0.48], abs=1e-6)
+    # Half the trace of the map is cos(2 pi q); xtrack's twiss finds it by finite differences.
+    found = [(float(row["qd.k1"]), float(row["qx"])) for row in rows_of(told)]
+    expected = [math.acos(np.trace(matrices(0.6, k1)[1]) / 2) / (2 * math.pi) for k1, _ in found]
+    assert [k1 for k1, _ in found] == [-0.7, -0.6, -0.5]
+    assert [tune for _, tune in found] == pytest.approx(expected, abs=1e-6)
     assert told.artifacts["scan.png"].read_bytes().startswith(b"\x89PNG")
 
 
@@ -64,11 +69,11 @@ def test_finished_cells_are_used_again_and_not_found_anew(attempt: Attempt, latt
     marked = lattice.with_name("cells.json")
     marked.write_text(json.dumps(record), "utf-8")
 
-    wider = {**TUNE, "stop": 0.4, "count": 4}
+    wider = {**TUNE, "start": -0.8, "count": 4}
     told = attempt("scan", {"parameters": [wider]}, {"lattice": lattice, "previous": marked})
 
     assert told.metrics["cells_reused"] == 3
-    assert rows_of(told)[0]["qx"] == "77.0"
+    assert rows_of(told)[1]["qx"] == "77.0"
     assert told.metrics["cells_finished"] == 4
 
 
@@ -104,15 +109,16 @@ def test_an_unstable_ring_leaves_its_cell_empty_and_says_why(
 
 
 def test_conditions_and_links_leave_cells_out(attempt: Attempt, lattice: Path) -> None:
-    pair = [TUNE, {**TUNE, "field": "qy", "start": 0.05, "stop": 0.25}]
-    near = {"first": "first.qx", "second": "first.qy", "low": 0.0, "high": 0.06}
+    middle = {**TUNE, "how": "scale", "start": 0.9, "stop": 1.1, "name": "middle"}
+    pair = [middle, {**middle, "elements": ["hf"], "name": "half"}]
+    near = {"first": "middle", "second": "half", "low": -0.01, "high": 0.01}
 
     kept = attempt("scan", {"parameters": pair, "keep": [near]}, {"lattice": lattice})
     linked = attempt("scan", {"parameters": pair, "linked": True}, {"lattice": lattice})
 
     for told in (kept, linked):
-        found = [(float(row["first.qx"]), float(row["first.qy"])) for row in rows_of(told)]
-        assert found == [pytest.approx(one) for one in ((0.1, 0.05), (0.2, 0.15), (0.3, 0.25))]
+        found = [(row["middle"], row["half"]) for row in rows_of(told)]
+        assert found == [("0.9", "0.9"), ("1.0", "1.0"), ("1.1", "1.1")]
 
 
 @pytest.mark.parametrize(
@@ -122,11 +128,12 @@ def test_conditions_and_links_leave_cells_out(attempt: Attempt, lattice: Path) -
         ({"elements": ["wall"], "field": "k1", "values": [1.0]}, "has no number 'k1'"),
         ({"elements": ["wall"], "field": "__class__", "values": [1.0]}, "has no number"),
         ({"field": "k1", "values": [1.0]}, "without elements expected one of"),
-        ({"field": "x"}, "either `values` or start"),
-        ({"field": "x", "start": 0.0, "stop": 1.0, "count": 3, "spacing": "log"}, "above 0"),
-        ({"field": "x", "values": [1.0, 1.0]}, "found one twice"),
+        ({"field": "delta", "values": [0.0, 1e-3]}, "delta changes nothing in twiss"),
+        ({"field": "p0c_ev"}, "either `values` or start"),
+        ({"field": "p0c_ev", "start": 0.0, "stop": 1.0, "count": 3, "spacing": "log"}, "above 0"),
+        ({"field": "p0c_ev", "values": [1.0, 1.0]}, "found one twice"),
     ],
-    ids=["element", "field", "class", "beam", "no values", "log of 0", "twice"],
+    ids=["element", "field", "class", "beam", "no effect", "no values", "log of 0", "twice"],
 )
 def test_a_parameter_that_is_none_is_refused(
     attempt: Attempt, lattice: Path, parameter: dict[str, Any], said: str

@@ -128,6 +128,7 @@ def run_momentum(request: MomentumRequest, context: Context) -> Outcome:
     rows = [row for side in sides for row in tries(side.ray, lattice)]
     write_rows(context.output("momentum_aperture.csv", "DATASET"), TRIES_HEADER, rows)
     told = [sentence for side in sides for sentence in side.sentences(lattice)]
+    told.append("it holds for particles that start at element 0; elsewhere in the ring it differs")
     notes = [*told, *warnings_of(lattice, tracker, request.num_turns)]
     _draw(sides, context, notes, metrics)
     return Outcome(metrics, notes)

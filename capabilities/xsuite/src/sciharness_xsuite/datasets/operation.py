@@ -157,12 +157,9 @@ def _both(found: Gathered, plan: Plan, lattice: Lattice) -> NDArray[np.bool_]:
 
 def _metrics(found: Gathered, survived: NDArray[np.bool_]) -> dict[str, float]:
     share = float(survived.mean())
+    wanted = "uniform" if "uniform" in found.kinds else "given"
     even = np.concatenate(
-        [
-            one
-            for one, kind in zip(found.survived, found.kinds, strict=True)
-            if kind in ("uniform", "given")
-        ]
+        [one for one, kind in zip(found.survived, found.kinds, strict=True) if kind == wanted]
     )
     return {
         "particles": float(len(survived)),

@@ -11,7 +11,7 @@ from attrs.validators import ge, le
 from sciharness_xsuite.datasets.space import Coordinate
 
 LEAST_EVALUATION = 2_000
-MOST_PARTICLES = 20_000_000
+MOST_PARTICLES = 1_000_000
 MOST_TURNS = 100_000_000
 Maps = Literal["exact", "xtrack"]
 

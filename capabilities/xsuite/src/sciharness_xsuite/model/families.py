@@ -21,7 +21,7 @@ WIDTHS = (0.1, 0.3, 1.0)  # times one over the number of columns
 PENALTIES = (1.0, 100.0)
 DEGREES = (2, 4, 6)
 TREES, LEAF_ROWS, RATE = 300, 8, 0.06
-MOST_KERNEL_ROWS = 20_000
+MOST_KERNEL_ROWS, MOST_ROWS = 20_000, 100_000
 
 
 @frozen

@@ -20,7 +20,13 @@ from sciharness_publisher.predictor import (
     model_document,
     write_predictor,
 )
-from sciharness_xsuite.model.families import MOST_KERNEL_ROWS, Fitted, candidates, fit
+from sciharness_xsuite.model.families import (
+    MOST_KERNEL_ROWS,
+    MOST_ROWS,
+    Fitted,
+    candidates,
+    fit,
+)
 from sciharness_xsuite.model.judging import Judged, judge, logistic, measures
 from sciharness_xsuite.model.request import TrainRequest
 from sciharness_xsuite.model.rows import Rows, read_rows
@@ -67,9 +73,8 @@ def _train(request: TrainRequest, context: Context, rows: Rows) -> Outcome:
     )
     best = judged[0]
     context.progress(COMPARED, "fitting", model=best.candidate.family, loss=best.loss)
-    kept = np.arange(rows.count)
-    if best.candidate.family == "kernel" and rows.count > MOST_KERNEL_ROWS:
-        kept = _thinned(rows.count, MOST_KERNEL_ROWS, context.seed)
+    most = MOST_KERNEL_ROWS if best.candidate.family == "kernel" else MOST_ROWS
+    kept = _thinned(rows.count, most, context.seed)
     fitted = fit(best.candidate, unit[kept], rows.survived[kept], seed)
     model = _model(request, rows, best, fitted)
     card = _card(context, rows, best, chosen)
@@ -77,7 +82,10 @@ def _train(request: TrainRequest, context: Context, rows: Rows) -> Outcome:
     write_predictor(context, model, card)
     _write_choice(context, rows, judged)
     _draw(context, rows, best, chosen, model_document(model, card), judged)
-    return Outcome(_metrics(rows, best, chosen), _notes(rows, judged, model, chosen))
+    notes = _notes(rows, judged, model, chosen)
+    if len(kept) < rows.count:
+        notes.append(f"fitted to {len(kept):,} of {rows.count:,} rows, drawn by the seed")
+    return Outcome(_metrics(rows, best, chosen), notes)
 
 
 def _compared(rows: Rows, seed: int) -> Any:  # Any: places of rows

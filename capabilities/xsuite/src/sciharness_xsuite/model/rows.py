@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_OF_A_CLASS = 10
-EVEN = ("uniform-", "given-")
+EVEN = "uniform-"
 
 
 @frozen(eq=False)
@@ -82,6 +82,8 @@ def read_rows(given: Input) -> Rows:
             raise DataError("has the same value in all rows", where=f"data: column {name!r}")
     names = [] if read.sample_id is None else read.sample_id.tolist()
     even = np.array([name.startswith(EVEN) for name in names] or [True] * len(survived))
+    if not even.any():  # named by someone else
+        even[:] = True
     return Rows(
         columns=tuple(read.features),
         units=tuple(read.units.get(name, UNITS.get(name)) for name in read.features),

@@ -14,6 +14,7 @@ from sciharness_xsuite.scans.request import ScanRequest
 
 SCAN = "scan.png"
 MOST_PANELS = 9
+MOST_ROWS = 400
 LEAST_FOR_CONTOURS = 4
 
 Cells = Mapping[tuple[float, ...], Mapping[str, Any]]  # Any: JSON values
@@ -34,7 +35,8 @@ def write_scan_part(
     rows = tuple(
         (*cell, found["metrics"].get(shown), found["status"]) for cell, found in done.items()
     )
-    part.tables.append(Table(f"Cells: {shown}", (*names, shown, "status"), rows))
+    told = f"Cells: {shown}" + (f", {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else "")
+    part.tables.append(Table(told, (*names, shown, "status"), rows[:MOST_ROWS]))
     part.write(context)
 
 

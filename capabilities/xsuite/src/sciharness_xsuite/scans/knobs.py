@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from sciharness_xsuite.scans.request import MOST_CELLS, Keep, Parameter, ScanReq
 MOMENTUM = "p0c_ev"
 _ENTRY = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)\[([0-9]{1,2})\]")
 _FIXED = ("__class__", "parent_name", "order", "num_multipole_kicks", "num_kicks")
+
+# Start values play no part in the optics; the momentum aperture looks for delta itself.
+_WITHOUT_EFFECT = MappingProxyType({"twiss": COORDINATES, "momentum_aperture": ("delta",)})
 
 Cell = tuple[float, ...]
 
@@ -115,6 +119,11 @@ def check(request: ScanRequest, lattice: Lattice) -> None:
                     f"without elements expected one of {known}, found {parameter.field!r}",
                     where=f"{where}.field",
                     hint="Name the elements whose field it is.",
+                )
+            if parameter.field in _WITHOUT_EFFECT.get(request.measure, ()):
+                raise RequestError(
+                    f"{parameter.field} changes nothing in {request.measure}",
+                    where=f"{where}.field",
                 )
             continue
         for name in _named(lattice, parameter, where):
