@@ -54,7 +54,7 @@ class Part:
             "schema": "report-part-v1",
             "title": self.title,
             "text": self.text,
-            "facts": self.facts,
+            "facts": {name: _shown(value) for name, value in self.facts.items()},
             "tables": [
                 {"caption": one.caption, "header": list(one.header), "rows": list(one.rows)}
                 for one in self.tables
@@ -64,6 +64,11 @@ class Part:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         path = context.output("report_part.json", PART)
         path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _shown(value: Any) -> Any:  # Any: a JSON scalar
+    """Return a number as a person reads it; nine digits tell every bracket apart."""
+    return f"{value:.9g}" if isinstance(value, float) else value
 
 
 @contextmanager
