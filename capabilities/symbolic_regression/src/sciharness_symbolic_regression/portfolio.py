@@ -18,15 +18,17 @@ LAWS_SHARE = 0.35  # of the search; the rest is for growth and the engine
 GROWTH_SHARE, GROWTHS = 0.1, 4  # of the search, and how many pieces share it
 LEAST_EVALUATIONS = 20_000  # fewer restarts rather than shorter ones
 IN_VIEWS = 3  # stages that are run in each view of the units
+LEAST_GROWTH = 2_000
 LEAST_TERMS = 10_000  # a smaller table of terms is not worth a stage
 LENGTH_SHARE = 0.75  # engines count a coefficient and its column as one node
 
 
 def law_attempts(request: SearchRequest, seed: int, views: int = 0) -> tuple[Attempt, ...]:
-    """Return the deterministic stages, those in views first; as many as the evaluations allow."""
+    """Return the deterministic stages, each in the views first; as many as evaluations allow."""
     total = int(LAWS_SHARE * _search_evaluations(request))
-    places = [(stage, view + 1) for view in range(views) for stage in STAGES[:IN_VIEWS]]
-    places += [(stage, 0) for stage in STAGES]
+    turn = (*range(1, views + 1), 0)
+    places = [(stage, view) for stage in STAGES[:IN_VIEWS] for view in turn]
+    places += [(stage, 0) for stage in STAGES[IN_VIEWS:]]
     count = max(1, min(len(places), total // LEAST_TERMS))
     return tuple(
         Attempt(
@@ -51,6 +53,8 @@ def growth_attempts(
         "laws", derived_seed(seed, 9), _allowed(request), request.max_complexity,
         int(GROWTH_SHARE * _search_evaluations(request)) // GROWTHS, request.loss, "growth",
     )  # fmt: skip
+    if base.max_evaluations < LEAST_GROWTH:
+        return ()
     return tuple(evolve(base, starts=tuple(texts)) for texts in starts if texts)
 
 

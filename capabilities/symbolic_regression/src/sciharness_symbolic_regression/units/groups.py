@@ -83,8 +83,9 @@ def views(
 ) -> tuple[View, ...]:
     """Return the simplest views of columns with dimensions, at most four.
 
-    With a sample those come first whose scale follows the target's size. There
-    is none where no product of the columns measures what the target does.
+    With a sample the simplest ones take turns with those whose scale follows
+    the target's size. There is none where no product of the columns measures
+    what the target does.
     """
     dimensional = [name for name, one in columns.items() if one != PURE]
     plain = tuple(name for name, one in columns.items() if one == PURE)
@@ -97,9 +98,13 @@ def views(
             key = (view.scale, frozenset(map(_turned, (powers for _, powers in view.groups))))
             found.setdefault(key, (cost, view))
     ranked = sorted(found.values(), key=lambda one: (one[0], str(one[1])))[:MOST_LOOKED_AT]
-    if sample is not None:
-        ranked.sort(key=lambda one: one[0] + SIZE_COST * _unexplained(one[1], sample))
-    return _varied([view for _, view in ranked])
+    plain_first = [view for _, view in ranked]
+    if sample is None:
+        return _varied(plain_first)
+    sizes = {view: cost + SIZE_COST * _unexplained(view, sample) for cost, view in ranked}
+    close_first = sorted(plain_first, key=lambda view: sizes[view])
+    both = [view for pair in zip(plain_first, close_first, strict=True) for view in pair]
+    return _varied(list(dict.fromkeys(both)))
 
 
 def _in_each_term(scale: Expression, tree: Expression) -> Expression:
@@ -199,9 +204,9 @@ def _upright(powers: Powers) -> Powers:
 
 
 def _cost(powers: Powers) -> float:
-    """Return how hard a product is to read: its powers, and its roots twice."""
+    """Return how hard a product is to read: its powers, its roots twice, a little its columns."""
     roots = sum(one.denominator > 1 for _, one in powers)
-    return sum(float(abs(one)) for _, one in powers) + 2.0 * roots
+    return sum(float(abs(one)) for _, one in powers) + 2.0 * roots + 0.25 * len(powers)
 
 
 def _free_name(number: int, taken: set[str]) -> str:
