@@ -290,5 +290,6 @@ def test_a_million_particles_take_less_than_a_gigabyte(tmp_path: Path) -> None:
 
     print(f"\n{count:,} particles x {turns} turns: {float(peak):.2f} GB, {messages} messages")
     assert float(peak) < 1.0
-    assert int(messages) >= (3 if QUICK else 50)
+    # Blocks last from one second to ten, by the machine's pace: only "all along" is claimed.
+    assert int(messages) >= (3 if QUICK else 10)
     assert (tmp_path / "work" / "checkpoint" / "state.npz").is_file()
