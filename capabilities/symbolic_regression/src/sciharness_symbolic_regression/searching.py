@@ -135,7 +135,9 @@ class Search:
             return
         fits = self.fits([text for piece in self.pieces for text in piece.formulas])
         lots = [[render(tree_of(one.form)) for one in fits[start:GROWING:2]] for start in (0, 1)]
-        self.race(growth_attempts(self.request, self.context.seed, lots), teller, self.found_law)
+        attempts = growth_attempts(self.request, self.context.seed, lots)
+        if attempts:
+            self.race(attempts, teller, self.found_law)
 
     def fits(self, texts: Sequence[str]) -> list[Fit]:
         """Return fits of formulas, the best by the information criterion first."""

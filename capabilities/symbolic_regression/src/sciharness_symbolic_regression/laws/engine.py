@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -28,8 +28,8 @@ from sciharness_symbolic_regression.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 
-SCREEN_ROWS = 200
-TERMS = 40_000
+SCREEN_ROWS = 180
+TERMS = 26_000
 FEW = 9  # columns that are looked at together
 DEPTH = 5
 SEEDS = 4
@@ -72,7 +72,7 @@ def _found(sample: Sample, attempt: Attempt) -> Findings:
     if attempt.stage == "growth":
         return grown(thinned(sample, FIT_ROWS, attempt.seed), attempt)
     if attempt.stage == "plain":
-        trees = _plain(look, most)
+        trees = _plain(look, most, hurry=not attempt.operators)
     elif attempt.stage == "products":
         trees = _products(look, most)
     else:
@@ -115,11 +115,14 @@ def _of_size(found: Sequence[Selection], size: int) -> list[Selection]:
     return [one for one in found if len(one.chosen) == size]
 
 
-def _plain(look: Sample, most: int) -> Iterator[Expression]:
-    """Yield what the smallest tables give, in the views that laws are plain in most often."""
-    yield from _products(look, most, tiers=1)
+def _plain(look: Sample, most: int, hurry: bool) -> Iterator[Expression]:
+    """Yield what the smallest tables give, in the views that laws are plain in most often.
+
+    With ``hurry`` an exact product ends it; not where operators may forbid that product.
+    """
+    certain = yield from _products(look, most, tiers=1)
     for view in VIEWS:
-        if view.name in {*OFTEN, "logarithm"}:
+        if not (certain and hurry) and view.name in {*OFTEN, "logarithm"}:
             yield from _sums(look, view, most, tiers=1)
 
 
@@ -128,7 +131,10 @@ def _sums(look: Sample, view: View, most: int, tiers: int) -> Iterator[Expressio
         return
     with np.errstate(all="ignore"):
         slope = view.slope(look.target)
-    powers = pure_powers(look.columns, look.target, weights_of(1 / look.target))
+    even, scattered = np.ones(look.rows), weights_of(1 / look.target)
+    powers = pure_powers(look.columns, look.target, even) or pure_powers(
+        look.columns, look.target, scattered
+    )
     if powers:
         yield from _pursued(look, view, most, powers, weights_of(slope), tiers)
     yield from _pursued(look, view, most, {}, weights_of(slope), 1 if powers else tiers)
@@ -201,15 +207,15 @@ def _sum_of(selection: Selection, table: Terms, target: Array, weights: Array) -
     return tree
 
 
-def _products(look: Sample, most: int, tiers: int = 2) -> Iterator[Expression]:
-    """Yield power products of columns and other factors."""
+def _products(look: Sample, most: int, tiers: int = 2) -> Generator[Expression, None, bool]:
+    """Yield power products of columns and other factors; return whether one fits exactly."""
     seen = look.target != 0
     wanted = look.target[seen]
     target = np.log(np.abs(wanted))
     columns = {name: column[seen] for name, column in look.columns.items()}
     named = {n: np.log(np.abs(c)) for n, c in columns.items() if (c != 0).all()}
     if len(wanted) < 20 or target.max() == target.min():
-        return
+        return False
     basis = np.vstack([np.ones(len(target)), *named.values()])
     own = list(range(len(named)))
     even, scattered = look.weights[seen], weights_of(1 / wanted) * look.weights[seen]
@@ -224,7 +230,8 @@ def _products(look: Sample, most: int, tiers: int = 2) -> Iterator[Expression]:
             for one in _best(found):
                 yield from _power_products(table, [*one.chosen, *own], wanted, weights)
             if not found or min(one.error for one in found) < CERTAIN:
-                return
+                return True
+    return False
 
 
 def _columns(logs: Mapping[str, Array]) -> Terms:
@@ -277,5 +284,5 @@ def _best(selections: Sequence[Selection]) -> list[Selection]:
     for size in sorted({len(one.chosen) for one in selections}):
         ranked = _of_size(selections, size)
         closest = sorted(ranked, key=lambda one: one.error)[:CLOSEST]
-        kept += [one for i, one in enumerate(ranked) if i < TRIED or one in closest]
+        kept += [one for i, one in enumerate(ranked) if size == 1 or i < TRIED or one in closest]
     return kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sciharness_symbolic_regression.laws import functions as fn
 from sciharness_symbolic_regression.laws.terms import (
     Terms,
     applied,
+    capped,
     distinct,
     exponent_rows,
     joined,
@@ -26,6 +27,7 @@ from sciharness_symbolic_regression.laws.terms import (
 Array = NDArray[np.float64]
 Columns = Mapping[str, Array]
 
+SIGNS = (0.0, 1.0, -1.0)
 MOST_MODULATED, MOST_TERMS = 6, 27  # columns, and terms that one function is multiplied with
 MANY = 8  # from this many columns on only pairs are looked at
 
@@ -48,7 +50,7 @@ def sums_tables(columns: Columns, most: int) -> Iterator[Terms]:
     yield _first(simple, most)
     parts = [simple, far, others, _first(products(_powers(columns, 8), others), share)]
     parts += _special(columns, curves, share)
-    yield _first(distinct(_first(usable(joined(parts)), 2 * most)), most)
+    yield _first(distinct(capped(parts, most + most // 2)), most)
 
 
 def polynomial_terms(columns: Columns) -> Terms:
@@ -144,22 +146,29 @@ def factors_tables(columns: Columns, most: int) -> Iterator[Terms]:
     ]
     yield distinct(usable(joined(own)))
     groups = usable(_powers(columns, max(20, most // 14), signed=False))
+    parts = chain(
+        own, _sum_factors(columns), _wave_factors(columns, groups, most), _group_factors(groups)
+    )
+    yield _first(distinct(capped(parts, most + most // 2)), most)
+
+
+def _wave_factors(columns: Columns, groups: Terms, most: int) -> Iterator[Terms]:
     waves = _wave_arguments(columns)
-    parts = [
-        *own,
-        *_sum_factors(columns),
-        *(_logs(waves, f, fn.call(f.__name__)) for f in (np.sin, np.cos)),
-        _turned(groups, columns, most),
-        applied(groups, lambda z: z, fn.call("exp")),
-        _logs(groups, lambda z: 1 + z, lambda z: fn.plus(1.0, z)),
-        _logs(groups, lambda z: 1 - z, lambda z: fn.minus(1.0, z)),
-        _logs(groups, np.expm1, lambda z: fn.plus(-1.0, Call("exp", z))),
-        _logs(groups, lambda z: np.exp(z) + 1, lambda z: fn.plus(1.0, Call("exp", z))),
-        _logs(groups, np.tanh, fn.call("tanh")),
-        _logs(groups, np.cosh, fn.call("cosh")),
-        _logs(groups, np.log, fn.call("log")),
-    ]
-    yield _first(distinct(_first(usable(joined(parts)), 2 * most)), most)
+    yield _logs(waves, np.sin, fn.call("sin"))
+    yield _logs(waves, np.cos, fn.call("cos"))
+    yield _turned(groups, columns, most)
+
+
+def _group_factors(groups: Terms) -> Iterator[Terms]:
+    """Yield factors that hold one product of powers D, as 1 - D or exp(D) - 1 do."""
+    yield applied(groups, lambda z: z, fn.call("exp"))
+    yield _logs(groups, lambda z: 1 + z, lambda z: fn.plus(1.0, z))
+    yield _logs(groups, lambda z: 1 - z, lambda z: fn.minus(1.0, z))
+    yield _logs(groups, np.expm1, lambda z: fn.plus(-1.0, Call("exp", z)))
+    yield _logs(groups, lambda z: np.exp(z) + 1, lambda z: fn.plus(1.0, Call("exp", z)))
+    yield _logs(groups, np.tanh, fn.call("tanh"))
+    yield _logs(groups, np.cosh, fn.call("cosh"))
+    yield _logs(groups, np.log, fn.call("log"))
 
 
 def _first(terms: Terms, most: int) -> Terms:
@@ -176,6 +185,9 @@ def _powers(columns: Columns, most: int, signed: bool = True) -> Terms:
     halves = [0.5, -0.5, 1.5, -1.5] if count <= 6 else [0.5, -0.5]
     choices = [whole if column.min() < 0 else whole + halves for column in columns.values()]
     rows = exponent_rows(choices, most if signed else 2 * most)
+    if signed and 3**count <= most // 4:  # a product of all columns is plain, too
+        rows = np.unique(np.concatenate([exponent_rows([SIGNS] * count, most), rows]), axis=0)
+        rows = rows[np.argsort(np.abs(rows).sum(axis=1), kind="stable")]
     if not signed:  # 1 + D and 1 + 1/D differ by a factor that is a power product
         lead = np.array([row[np.flatnonzero(row)[0]] for row in rows])
         rows = rows[lead > 0][:most]

@@ -16,7 +16,7 @@ Single = NDArray[np.float32]
 LEAST_NEW = 1e-3  # a term of which less than this is new, single precision cannot judge
 LEAST_NEW_DOUBLE = 1e-9
 WIDTH, CLOSEST = 14, 4  # selections kept for their rank, and for their error alone
-EACH = 14  # terms tried beside each of them
+EACH, ALONE = 14, 24  # terms tried beside each of them, and on their own
 PRICE = 1.0
 SAME, ALIKE = 0.95, 3  # cosine between two rests, and how many such selections are kept
 LEAST_ERROR = 1e-13
@@ -79,9 +79,10 @@ def pursue(
     found: list[Selection] = []
     for level in range(depth):
         nodes += [search.rebuilt(one.chosen) for one in seeds if len(one.chosen) == level > 0]
-        nodes = search.ranked(search.children(nodes))
-        nodes = search.exchanged(nodes)
-        found += [Selection(node.chosen, node.error) for node in nodes]
+        children = search.children(nodes, EACH if level else ALONE)
+        nodes = search.exchanged(search.ranked(children))
+        shown = nodes if level else list(children.values())
+        found += [Selection(node.chosen, node.error) for node in shown]
         if not nodes:
             break
     return found
@@ -130,7 +131,7 @@ class _Search:
                     if key not in fewer:
                         fewer[key] = self.rebuilt(rest)
             merged = {node.key: node for node in nodes}
-            merged.update(self.children(list(fewer.values())))
+            merged.update(self.children(list(fewer.values()), EACH))
             better = self.ranked(merged)
             done = better[0].chosen == nodes[0].chosen
             nodes = better
@@ -144,7 +145,7 @@ class _Search:
             node = _grown(node, self.table[index].astype(np.float64), index)
         return node
 
-    def children(self, nodes: list[_Node]) -> dict[tuple[int, ...], _Node]:
+    def children(self, nodes: list[_Node], each: int) -> dict[tuple[int, ...], _Node]:
         stacked = np.column_stack(
             [part for node in nodes for part in (node.rest / (node.error or 1.0), node.directions)]
         )
@@ -159,7 +160,7 @@ class _Search:
             new = 1.0 - (block[:, 1:] ** 2).sum(axis=1)
             good = self.known & (new > least)
             gain = np.where(good, block[:, 0] ** 2 / np.maximum(new, 1e-12), -1.0)
-            count = min(EACH, len(gain))
+            count = min(each, len(gain))
             for index in np.argpartition(-gain, count - 1)[:count].tolist():
                 key = tuple(sorted((*node.chosen, index)))
                 if gain[index] > 0 and key not in children:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -87,6 +87,19 @@ def usable(terms: Terms) -> Terms:
         spread = terms.values.max(axis=1) - terms.values.min(axis=1)
         good = np.isfinite(top) & (top < 1e15) & (spread > LEAST_SPREAD * top) & (spread > 1e-15)
     return terms.kept(good)
+
+
+def capped(parts: Iterable[Terms], most: int) -> Terms:
+    """Return the first usable terms of some tables; tables beyond ``most`` are never made."""
+    kept: list[Terms] = []
+    room = most
+    for part in parts:
+        good = usable(part)
+        kept.append(good if good.count <= room else good.take(np.arange(room)))
+        room -= kept[-1].count
+        if room <= 0:
+            break
+    return joined(kept)
 
 
 def distinct(terms: Terms) -> Terms:
