@@ -181,13 +181,13 @@ def test_an_angle_of_a_wave_is_no_nesting():
     assert nests_functions(canonical(parse("sin(a*sin(b))")))
 
 
-def test_few_evaluations_give_few_stages_and_views_come_first():
+def test_few_evaluations_give_few_stages_and_views_come_first_in_each():
     few = law_attempts(SearchRequest(max_evaluations=75_000, stability_runs=0), 0)
     many = law_attempts(SearchRequest(), 0, views=1)
 
     assert [one.stage for one in few] == list(STAGES[: len(few)])
     assert 0 < len(few) < len(STAGES)
-    assert [one.view for one in many[:4]] == [1, 1, 1, 0]
+    assert [one.view for one in many[:4]] == [1, 0, 1, 0]
     assert {one.stage for one in many if one.view == 0} == set(STAGES)
 
 

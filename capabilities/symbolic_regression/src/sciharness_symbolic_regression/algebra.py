@@ -272,13 +272,13 @@ def _is_odd(exponent: Exponent) -> bool:
 
 def _added(left: Exponent, right: Exponent) -> Exponent:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return left + right
+        return structural(float(left + right))
     return float(left) + float(right)
 
 
 def _multiplied(left: Exponent, right: Exponent) -> Exponent:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return left * right
+        return structural(float(left * right))
     return float(left) * float(right)
 
 
