@@ -229,11 +229,7 @@ def _notes(finished: Finished, found: Pattern) -> list[str]:
         *_doubts(finished),
         *finished.known_units.sentences(finished.best.tree),
         *_beside_noise(finished),
-        *(
-            [f"{finished.searched.failed} restarts failed and were left out."]
-            if finished.searched.failed
-            else []
-        ),
+        *([finished.searched.failures()] if finished.searched.failed else []),
     ]
 
 

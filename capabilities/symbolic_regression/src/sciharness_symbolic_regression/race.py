@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -69,13 +70,24 @@ def race(
     when it says yes, later jobs are ended and their results dropped. ``news``
     hears what jobs say while they run, and their values.
     """
-    if not hasattr(os, "fork"):
-        return _one_after_another(jobs, stop, enough, news)
-    runners = _Runners(jobs, stop, enough, news)
-    try:
-        return runners.run(max(1, workers))
-    finally:
-        runners.end_all()
+    # What runs beside each other shares the cores; also, one thread is one order of sums. It is
+    # set here, since a forked child of a confined worker may not read what it has loaded.
+    with _one_thread():
+        if not hasattr(os, "fork"):
+            return _one_after_another(jobs, stop, enough, news)
+        runners = _Runners(jobs, stop, enough, news)
+        try:
+            return runners.run(max(1, workers))
+        finally:
+            runners.end_all()
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    import scipy.linalg  # noqa: F401  its BLAS has to be there to be told
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
 @define

@@ -48,6 +48,14 @@ class Searched:
     failed: int
     pieces: tuple[Piece, ...] = ()
 
+    def failures(self) -> str:
+        """Return one sentence on the restarts that failed and what the last one said, or none."""
+        said = [piece.result.error for piece in self.pieces if piece.result.state == "failed"]
+        if not said:
+            return ""
+        count = "1 piece of the search" if len(said) == 1 else f"{len(said)} pieces of the search"
+        return f"{count} failed; the last said: {_last_line(said[-1])[:200]}"
+
     def found_by(self, form: Sum) -> Attempt | None:
         """Return the first attempt that found a structure; None if it was made of others."""
         for piece in self.pieces:

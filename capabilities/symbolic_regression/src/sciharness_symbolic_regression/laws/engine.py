@@ -58,10 +58,7 @@ class Laws:
 
     def search(self, sample: Sample, attempt: Attempt, report: Report) -> Findings:
         """Run one stage of :data:`STAGES`."""
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):  # children share the cores; also, one order of sums
-            return _found(sample, attempt)
+        return _found(sample, attempt)
 
 
 def _found(sample: Sample, attempt: Attempt) -> Findings:
