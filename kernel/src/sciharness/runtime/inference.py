@@ -11,7 +11,7 @@ from attrs import frozen
 
 from sciharness.roles import Program
 from sciharness.runtime.programs import Starter, as_it_is
-from sciharness.workers.child import Grants, Limits, child_environment, run_child
+from sciharness.workers.child import ChildResult, Grants, Limits, child_environment, run_child
 from sciharness.workers.failures import ActionFailed
 
 INFERENCE_SECONDS = 600.0
@@ -86,6 +86,12 @@ def predict(
         ),
         cancelled=cancelled,
     )
+    _check(result, output)
+    return Predicted(output, result.seconds, result.cpu_seconds + command.cpu_seconds)
+
+
+def _check(result: ChildResult, output: Path) -> None:
+    """Refuse a child that failed or wrote nothing, with what it said last."""
     if result.failure is not None or result.returncode != 0:
         tail = result.stderr.decode("utf-8", "replace").strip().splitlines()[-5:]
         if result.failure is None and result.returncode == _REFUSED and tail:
@@ -105,7 +111,6 @@ def predict(
             reason="missing_result",
             cpu_seconds=result.cpu_seconds,
         )
-    return Predicted(output, result.seconds, result.cpu_seconds + command.cpu_seconds)
 
 
 def _solver_root(predictor: Path, workspace: Path) -> dict[str, Path]:
