@@ -41,6 +41,8 @@ class Run:
         self.folder = context.workspace / "outputs"
         self.formulas = json.loads((self.folder / "formulas.json").read_text("utf-8"))
         self.chosen = self.formulas["candidates"][self.formulas["chosen"]]
+        known = (*self.chosen["recognised"], *self.chosen["constants"])
+        self.values = [one["value"] for one in known]  # recognised or fitted
         self.files = {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}
 
 

@@ -111,14 +111,14 @@ def test_ways_to_write_one_formula_share_a_structure(left, right):
 
 @pytest.mark.parametrize(
     ("text", "known"),
-    [("sqrt(x**2)", "abs(x)"), ("sqrt(x*y)", "sqrt(x*y)"), ("log(x**2)", "2.0*log(abs(x))")],
+    [("sqrt(x**2)", "abs(x)"), ("sqrt(x*y)", "sqrt(x*y)"), ("log(x**2)", "2*log(abs(x))")],
 )
 def test_signs_are_kept_where_a_column_may_be_negative(text, known):
     form = canonical(parse(text))
 
-    assert render(tree_of(form)) == known.replace(
-        "abs", "1.0*abs", known.startswith("abs")
-    ).replace("sqrt(x*y)", "1.0*sqrt(x*y)")
+    assert render(tree_of(form)) == known.replace("abs", "1*abs", known.startswith("abs")).replace(
+        "sqrt(x*y)", "1*sqrt(x*y)"
+    )
 
 
 @pytest.mark.parametrize("text", ["1/0", "1/(x - x)", "log(0)", "log(-1)", "sqrt(-1)", "exp(1000)"])

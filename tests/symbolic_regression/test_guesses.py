@@ -61,7 +61,7 @@ def test_columns_go_by_several_names(tmp_path):
     from sciharness_publisher.expression import render
 
     assert [render(tree) for tree in trees] == [
-        f"2.0*{np.pi!r}*sqrt(X1/g)",
+        f"2*{np.pi!r}*sqrt(X1/g)",
         "X1*X3",
         "log(X1)*g**(-1)",
     ]

@@ -75,7 +75,5 @@ def test_rows_of_little_weight_do_not_bend_the_formula(run_search, role):
 
     assert used.chosen["structure"] == "C*x"
     # 60 rows with an error of 0.01 each
-    assert used.chosen["constants"][0]["value"] == pytest.approx(3.0, abs=0.01)
-    assert unused.chosen["structure"] != "C*x" or (
-        abs(unused.chosen["constants"][0]["value"] - 3.0) > 0.1
-    )
+    assert used.values == [pytest.approx(3.0, abs=0.01)]
+    assert unused.chosen["structure"] != "C*x" or (abs(unused.values[0] - 3.0) > 0.1)

@@ -95,7 +95,7 @@ def parse(text: str, names: Collection[str] | None = None) -> Expression:
             function that is not known, or exceeds a bound.
 
     >>> render(parse("2*x + -1/(y**2)", {"x", "y"}))
-    '2.0*x + -1.0/y**2'
+    '2*x + -1/y**2'
     """
     if len(text) > MAX_CHARACTERS:
         raise ExpressionError(f"a formula has at most {MAX_CHARACTERS} characters, got {len(text)}")
@@ -107,7 +107,7 @@ def parse(text: str, names: Collection[str] | None = None) -> Expression:
 
 
 def render(tree: Expression) -> str:
-    """Return a text that :func:`parse` turns into a tree with the same values."""
+    """Return a text that :func:`parse` turns into the same tree; whole numbers without a point."""
     return _render(tree)[0]
 
 
@@ -160,6 +160,8 @@ def _render(tree: Expression, functions: Mapping[str, str] | None = None) -> tup
     """Return the text and how tightly its outermost operator binds."""
     if isinstance(tree, Number):
         text = repr(float(tree.value))
+        if functions is None:  # in Python a whole number would stay one, and could overflow
+            text = text.removesuffix(".0")
         return text, _UNARY_BINDING if text.startswith("-") else 9
     if isinstance(tree, Name):
         return tree.name, 9

@@ -24,6 +24,7 @@ from sciharness_symbolic_regression.forms import (
     Variable,
     factors_in_order,
     in_order,
+    structural,
 )
 
 ODD = frozenset({"sin", "tan", "tanh", "sinh", "asin", "atan"})
@@ -220,19 +221,6 @@ def scaled(form: Sum, factor: float) -> Sum:
         return Sum()
     terms = tuple((_finite(coefficient * factor), product) for coefficient, product in form.terms)
     return Sum(terms, _finite(form.constant * factor))
-
-
-def structural(value: float) -> Exponent:
-    """Return an exponent as a fraction if it is a small multiple of 1/2, 1/3 or 1/4.
-
-    >>> structural(1.5), structural(0.7)
-    (Fraction(3, 2), 0.7)
-    """
-    for denominator in (1, 2, 3, 4):
-        numerator = round(value * denominator)
-        if numerator / denominator == value and abs(value) <= 12:
-            return Fraction(numerator, denominator)
-    return value
 
 
 def _single(coefficient: float, factors: Iterable[tuple[Base, Exponent]]) -> Sum:

@@ -13,11 +13,13 @@ from sciharness_symbolic_regression.fitting import normal_sums, robust_weights, 
 from sciharness_symbolic_regression.forms import Sum, constants
 from sciharness_symbolic_regression.sample import Sample, thinned
 from sciharness_symbolic_regression.tape import compiled
+from sciharness_symbolic_regression.written import order_of
 
 Array = NDArray[np.float64]
 
 LEVEL = 0.95
 BAND_LEVEL = 0.9
+RESOLVED = 1e-12  # of the target's spread: what sums in double precision resolve
 WIDEST = 1e-14  # smallest relative curvature that is told from none
 PATTERN_ROWS = 20_000
 PATTERN_COLUMNS = 50
@@ -34,26 +36,27 @@ class Constant:
 
 
 def intervals(form: Sum, sample: Sample, loss: str = "squared") -> tuple[Constant, ...]:
-    """Return the constants in the order of the written formula, with intervals.
+    """Return the free constants in the order of the written formula, with intervals.
 
     The intervals come from the curvature at the fit and the scatter of the
     residuals (Student's t), so they hold for near-linear dependence on the
     constants, given that the structure is right.
     """
     theta = np.array(constants(form), dtype=np.float64)
+    places = list(order_of(form))
     tape = compiled(form)
     if loss == "huber":
         errors = values(form, sample) - sample.target
         sample = evolve(sample, weights=sample.weights * robust_weights(errors))
     sums = normal_sums(tape, theta, sample) if tape.size else None
     if sums is None:
-        return tuple(Constant(value, value, value) for value in theta.tolist())
+        return tuple(Constant(value, value, value) for value in theta[places].tolist())
     freedom = max(sample.rows - tape.size, 1)
-    deviations = np.sqrt(sums.error / freedom * _inverse_diagonal(sums.curvature))
-    half = np.minimum(_student(freedom) * deviations, np.finfo(float).max / 4)
+    deviations = np.sqrt(sums.error / freedom * np.diag(covariance(sums.curvature)))
+    half = np.minimum(student(freedom) * deviations, np.finfo(float).max / 4)
     return tuple(
         Constant(value, value - width, value + width)
-        for value, width in zip(theta.tolist(), half.tolist(), strict=True)
+        for value, width in zip(theta[places].tolist(), half[places].tolist(), strict=True)
     )
 
 
@@ -114,20 +117,34 @@ def pattern(form: Sum, sample: Sample) -> Pattern:
     )
 
 
-def _inverse_diagonal(curvature: Array) -> Array:
+def resolution(sample: Sample) -> float:
+    """Return the error of a row below which there is nothing but rounding, or known noise."""
+    rounding = 8 * float(np.finfo(float).eps * np.abs(sample.target).max())
+    return max(RESOLVED * sample.spread, rounding, sample.noise)
+
+
+def covariance(curvature: Array) -> Array:
+    """Return the inverse of a curvature; where it has none, a wide one."""
     scale = np.sqrt(np.diag(curvature))
     scale[scale == 0.0] = 1.0
     strengths, directions = np.linalg.eigh(curvature / scale[:, None] / scale)
     strengths = np.maximum(strengths, WIDEST * max(float(strengths.max()), 1.0))
-    spread = (directions * directions / strengths).sum(axis=1)
-    return np.asarray(spread / (scale * scale))
+    inverse = np.einsum("ik,jk->ij", directions / strengths, directions)
+    return np.asarray(inverse / scale[:, None] / scale)
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
     """Return the two-sided quantile of Student's t at LEVEL."""
     from scipy.special import stdtrit  # light part of a heavy package
 
     return float(stdtrit(freedom, 0.5 + LEVEL / 2))
+
+
+def region(constants: int, freedom: int) -> float:
+    """Return the squared size of the joint confidence region of some constants at LEVEL."""
+    from scipy.special import fdtri  # as above
+
+    return constants * float(fdtri(constants, freedom, LEVEL))
 
 
 def _runs_chance(ordered: Array) -> float:

@@ -25,6 +25,7 @@ from sciharness_symbolic_regression.forms import Sum, constants
 from sciharness_symbolic_regression.guesses import Brought
 from sciharness_symbolic_regression.guesses import document as guesses_document
 from sciharness_symbolic_regression.noise import noise_of, sentence
+from sciharness_symbolic_regression.recognising import said_of
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import (
     SCHEMA,
@@ -110,7 +111,7 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
         "guesses": guesses_document(
             finished.brought, [one.judged for one in finished.formulas], finished.rows
         ),
-        "rule": RULE,
+        "rule": f"{RULE} Plain values of constants are recognised after the choice.",
         "stop_reason": finished.searched.stop_reason,
         "baselines": [
             baseline_document(name, form, train, validation)
@@ -214,6 +215,7 @@ def _limits(finished: Finished, found: Pattern) -> list[str]:
     return [
         "Holds inside the ranges of the training data; outside it is an extrapolation.",
         "The structure was found by search; intervals of constants assume that it is right.",
+        *said_of(finished.best.recognised),
         *sentences(found, finished.everything.names),
         *_doubts(finished),
     ]
@@ -223,6 +225,7 @@ def _notes(finished: Finished, found: Pattern) -> list[str]:
     best, rows = finished.best, finished.rows.validation.rows
     return [
         f"Chosen: {finished.target} = {render(best.tree)}",
+        *said_of(best.recognised),
         f"Search ended because {STOPPED[finished.searched.stop_reason]}.",
         *_comparison(finished, rows),
         *sentences(found, finished.everything.names),

@@ -21,6 +21,19 @@ ALGEBRAIC = frozenset({"abs", "cbrt"})
 Exponent = Fraction | float  # a fraction belongs to the structure, a float is a constant to fit
 
 
+class Fixed(float):
+    """A constant that is no longer fitted: ``text`` says what it is, ``price`` what it counts."""
+
+    text: str
+    price: float
+
+    def __new__(cls, value: float, text: str, price: float) -> Fixed:
+        """Return the number with what is known of it."""
+        made = super().__new__(cls, value)
+        made.text, made.price = text, price
+        return made
+
+
 @frozen
 class Variable:
     """A column."""
@@ -61,7 +74,7 @@ _Item = TypeVar("_Item")
 
 
 def shape(form: Sum) -> str:
-    """Return the structure of a formula: its text with every free constant as ``C``."""
+    """Return the structure of a formula: its text with every constant as ``C``."""
     return _shape_of_sum(form, normalised=False)
 
 
@@ -70,13 +83,30 @@ def is_normalised(form: Base) -> bool:
     return isinstance(form, Sum) and bool(form.terms) and abs(form.terms[0][0]) == 1.0
 
 
+def structural(value: float) -> Exponent:
+    """Return an exponent as a fraction if it is a small multiple of 1/2, 1/3 or 1/4.
+
+    >>> structural(1.5), structural(0.7)
+    (Fraction(3, 2), 0.7)
+    """
+    for denominator in (1, 2, 3, 4):
+        numerator = round(value * denominator)
+        if numerator / denominator == value and abs(value) <= 12:
+            return Fraction(numerator, denominator)
+    return value
+
+
 def mapped(form: Sum, change: Callable[[float], float]) -> Sum:
-    """Return the form with every free constant changed, in the order of the written formula."""
-    return _mapped_sum(form, change, normalised=False)
+    """Return the form with every free constant changed, in their order.
+
+    The order is that of the text, but for a sum that starts with a minus. What is
+    :class:`Fixed` stays.
+    """
+    return _mapped_sum(form, lambda one: one if isinstance(one, Fixed) else change(one), False)
 
 
 def constants(form: Sum) -> tuple[float, ...]:
-    """Return the free constants in the order in which the formula shows them."""
+    """Return the free constants in the order of :func:`mapped`."""
     found: list[float] = []
 
     def note(value: float) -> float:
@@ -85,6 +115,27 @@ def constants(form: Sum) -> tuple[float, ...]:
 
     mapped(form, note)
     return tuple(found)
+
+
+def fixed(form: Sum) -> tuple[Fixed, ...]:
+    """Return the constants that are no longer fitted."""
+    found: list[Fixed] = []
+
+    def note(value: float) -> float:
+        if isinstance(value, Fixed):
+            found.append(value)
+        return value
+
+    _mapped_sum(form, note, False)
+    return tuple(found)
+
+
+def arrangements(form: Sum) -> Iterator[Sum]:
+    """Yield the formula with another term of one of its bases as the one that has no constant.
+
+    Values are the same: ``2*(x + 0.5*y)**2`` becomes ``0.5*(y + 2*x)**2``.
+    """
+    yield from _arranged(form, normalised=False)
 
 
 def with_constants(form: Sum, values: Iterable[float]) -> Sum:
@@ -191,6 +242,43 @@ def _mapped_product(product: Product, change: Callable[[float], float]) -> Produ
         power = exponent if isinstance(exponent, Fraction) else change(exponent)
         changed[base, exponent] = (new, power)
     return Product(tuple(changed[pair] for pair in product.factors))
+
+
+def _arranged(form: Sum, normalised: bool) -> Iterator[Sum]:
+    for place, (coefficient, product) in enumerate(form.terms):
+        free = not (normalised and place == 0)
+        for factor, product_ in _arranged_product(product, free):
+            terms = list(form.terms)
+            terms[place] = (coefficient * factor if free else coefficient, product_)
+            yield Sum(tuple(terms), form.constant)
+
+
+def _arranged_product(product: Product, free: bool) -> Iterator[tuple[float, Product]]:
+    for place, (base, exponent) in enumerate(product.factors):
+        found: list[tuple[float, Base]] = []
+        if isinstance(base, Function):
+            inner = _arranged(base.argument, takes_normalised(base.name))
+            found = [(1.0, evolve(base, argument=one)) for one in inner]
+        elif isinstance(base, Sum):
+            found = [(1.0, one) for one in _arranged(base, normalised=True)]
+            if free:
+                found += [
+                    (abs(lead) ** float(exponent), _led_by(base, index))
+                    for index, (lead, _) in enumerate(base.terms)
+                    if index
+                ]
+        for factor, other in found:
+            factors = list(product.factors)
+            factors[place] = (other, exponent)
+            yield factor, Product(tuple(factors))
+
+
+def _led_by(base: Sum, index: int) -> Sum:
+    """Return a base divided by the size of one of its coefficients, that term first."""
+    lead, product = base.terms[index]
+    others = [pair for place, pair in enumerate(base.terms) if place != index]
+    rest = tuple((coefficient / abs(lead), other) for coefficient, other in others)
+    return Sum(((1.0 if lead > 0 else -1.0, product), *rest), base.constant / abs(lead))
 
 
 def _shape_of_sum(form: Sum, normalised: bool) -> str:

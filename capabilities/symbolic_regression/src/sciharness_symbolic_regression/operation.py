@@ -30,8 +30,9 @@ from sciharness_symbolic_regression.guesses import Brought, candidates_of, guess
 from sciharness_symbolic_regression.laws.engine import Laws
 from sciharness_symbolic_regression.portfolio import repeat_attempt
 from sciharness_symbolic_regression.race import Stop
+from sciharness_symbolic_regression.recognising import recognise
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.results import Formula, scores
+from sciharness_symbolic_regression.results import Formula, in_order, scores
 from sciharness_symbolic_regression.rows import Visible, split, visible
 from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
 from sciharness_symbolic_regression.searching import (
@@ -86,7 +87,7 @@ def search_on(request: SearchRequest, context: Context, data: Input, noise: floa
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
     again = _repeat(engine, request, everything, members[index], limits, context, clock, found)
     context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
-    formulas = formulas_of(members, index, everything, rows, again)
+    formulas, index = in_order(formulas_of(members, index, everything, rows, again), index)
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
@@ -210,12 +211,16 @@ def _formula(
     form = fit(member.form, sample, rows.loss)
     if form is None or not is_sound(form, probes):  # a refit may have moved a pole
         form = member.form
+    plain, recognised = recognise(form, sample, rows.loss)
+    if not is_sound(plain, probes):
+        plain, recognised = form, ()
     return Formula(
-        form,
+        plain,
         member.form,
-        intervals(form, sample, rows.loss),
+        intervals(plain, sample, rows.loss),
         scores(member.form, rows.train),
         scores(member.form, rows.validation),
         returns(form, again, everywhere, rows.loss),
         score(member, rows.validation.noise_floor),
+        recognised,
     )

@@ -19,6 +19,7 @@ from sciharness_publisher.expression import (
 from sciharness_symbolic_regression.credibility import Constant, Pattern
 from sciharness_symbolic_regression.forms import Sum, shape
 from sciharness_symbolic_regression.measures import Array, measures
+from sciharness_symbolic_regression.recognising import Recognised
 from sciharness_symbolic_regression.sample import Sample
 from sciharness_symbolic_regression.stability import Returned
 from sciharness_symbolic_regression.written import latex_of, tree_of
@@ -32,6 +33,9 @@ Json = dict[str, Any]  # Any: JSON values
 class Formula:
     """A formula to show: constants fitted on all visible rows, metrics as chosen by.
 
+    ``recognised`` are the constants that have a plain value now; ``constants`` are
+    the others.
+
     ``judged`` has the constants of the training rows; its metrics are honest
     on the validation rows. ``form`` has those of all visible rows. ``score`` is
     the information criterion of the rule; only differences matter.
@@ -44,11 +48,25 @@ class Formula:
     validation: Mapping[str, float]
     returned: Returned
     score: float
+    recognised: tuple[Recognised, ...] = ()
 
     @property
     def tree(self) -> Expression:
         """The formula with its final constants."""
         return tree_of(self.form)
+
+
+def in_order(formulas: Sequence[Formula], chosen: int) -> tuple[tuple[Formula, ...], int]:
+    """Return formulas by complexity, of equal ones the first or the chosen one, and its place.
+
+    Plain values make formulas shorter and may make two of them equal.
+    """
+    texts = {render(formula.tree): formula for formula in reversed(formulas)}
+    texts[render(formulas[chosen].tree)] = formulas[chosen]
+    kept = [one for one in formulas if texts[render(one.tree)] is one]
+    kept.sort(key=lambda one: complexity(one.tree))  # stable
+    place = next(i for i, one in enumerate(kept) if one is formulas[chosen])
+    return tuple(kept), place
 
 
 def scores(form: Sum, sample: Sample) -> Mapping[str, float]:
@@ -74,17 +92,19 @@ def domain(tree: Expression, sample: Sample, names: Mapping[str, str]) -> dict[s
 def candidate_document(formula: Formula, sample: Sample, names: Mapping[str, str]) -> Json:
     """Return one candidate of formulas.json."""
     tree = formula.tree
+    plain = {abs(one.value): one.text.removeprefix("-") for one in formula.recognised}
     return {
         "formula": render(tree),
-        "latex": latex_of(tree, {symbol: names[symbol] for symbol in names_in(tree)}),
+        "latex": latex_of(tree, {symbol: names[symbol] for symbol in names_in(tree)}, plain),
         "python": python_source(tree),
         "complexity": complexity(tree),
         "constants": [asdict(constant) for constant in formula.constants],
+        "recognised": [asdict(constant) for constant in formula.recognised],
         "metrics": {"train": dict(formula.train), "validation": dict(formula.validation)},
         "domain": domain(tree, sample, names),
         "stability": formula.returned.share,
         "chosen_again": _share(formula.returned.chosen, formula.returned.runs),
-        "structure": shape(formula.form),
+        "structure": shape(formula.judged),
         "score": formula.score,
     }
 

@@ -14,6 +14,7 @@ from sciharness_publisher.evaluation import FUNCTIONS
 from sciharness_symbolic_regression.forms import (
     Base,
     Exponent,
+    Fixed,
     Function,
     Product,
     Sum,
@@ -165,10 +166,11 @@ class _Writer:
                 term = self.product(product, None)
                 term = term if coefficient > 0 else self._add("negate", term)
             else:
-                term = self.product(product, self._constant())
+                term = self.product(product, self._constant(coefficient))
             total = term if total is None else self._add("add", total, term)
         if form.constant or total is None:
-            constant = self._constant() if form.constant else self._add("literal", detail=0.0)
+            zero = not form.constant
+            constant = self._add("literal", detail=0.0) if zero else self._constant(form.constant)
             total = constant if total is None else self._add("add", total, constant)
         return total
 
@@ -190,14 +192,16 @@ class _Writer:
 
     def _power(self, base: int, exponent: Exponent) -> int:
         if not isinstance(exponent, Fraction):
-            return self._add("free power", base, self._constant())
+            return self._add("free power", base, self._constant(exponent))
         if exponent == 1:
             return base
         if exponent == Fraction(1, 2):
             return self._add("function", base, detail="sqrt")
         return self._add("power", base, detail=float(exponent))
 
-    def _constant(self) -> int:
+    def _constant(self, value: float) -> int:
+        if isinstance(value, Fixed):
+            return self._add("literal", detail=float(value))
         self.constants += 1
         return self._add("constant", detail=self.constants - 1)
 

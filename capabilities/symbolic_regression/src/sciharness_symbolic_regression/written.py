@@ -1,82 +1,153 @@
-"""Canonical forms as formulas to read: trees, LaTeX."""
+"""Canonical forms as formulas to read."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from typing import Any
 
-from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number
+from attrs import frozen
+
+from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number, walk
 from sciharness_symbolic_regression.forms import (
+    HALF,
+    ONE,
     Base,
     Exponent,
+    Fixed,
     Function,
     Product,
     Sum,
     Variable,
-    factors_by_place,
+    ordered_factors,
+    structural,
     takes_normalised,
 )
+from sciharness_symbolic_regression.latex import latex_of
 
-LATEX_DIGITS = 5
+__all__ = ["latex_of", "order_of", "tree_of"]
 
 
 def tree_of(form: Sum) -> Expression:
     """Return the formula as it is shown: fractions, roots, minus signs.
 
-    Its free numbers stand in the order of :func:`forms.constants`; a minus
-    before a term belongs to the term's coefficient.
+    A sum starts with a positive part if it has one; a minus before a term belongs
+    to the term's coefficient. A coefficient that is fixed at 1 is not written.
     """
-    return _sum(form, normalised=False)
+    return _Writer(lambda value, place: Number(value)).sum(form)
 
 
-def latex_of(tree: Expression, names: Mapping[str, str]) -> str:
-    """Return the formula in LaTeX with constants to five digits.
-
-    ``names`` maps the names in the formula to how they are shown.
-    """
-    import sympy  # heavy: 0.4 s, needed for the final candidates only
-
-    symbols = {name: sympy.Symbol(f"v{index}", real=True) for index, name in enumerate(names)}
-    shown = {symbols[name]: _latex_name(text) for name, text in names.items()}
-    return str(sympy.latex(_sympy(tree, symbols, sympy), symbol_names=shown))
+def order_of(form: Sum) -> tuple[int, ...]:
+    """Return the places of the free constants in :func:`forms.constants` as the text has them."""
+    nodes = walk(_Writer(_Placed).sum(form))
+    return tuple(node.place for node in nodes if isinstance(node, _Placed))
 
 
-def _sum(form: Sum, normalised: bool) -> Expression:
-    if not form.terms:
-        return Number(form.constant)
-    first, *others = form.terms
-    tree = _first(*first, fixed=normalised)
-    for coefficient, product in others:
-        tree = Binary("+" if coefficient >= 0 else "-", tree, _product(abs(coefficient), product))
-    if form.constant:
-        sign = "+" if form.constant >= 0 else "-"
-        tree = Binary(sign, tree, Number(abs(form.constant)))
-    return tree
+@frozen
+class _Placed(Number):
+    """A free constant and its place among all."""
+
+    place: int
 
 
-def _first(coefficient: float, product: Product, fixed: bool) -> Expression:
-    if not fixed:
-        return _product(coefficient, product)
-    bare = _product(None, product)
-    return bare if coefficient > 0 else Negative(bare)
+class _Writer:
+    """Writes a form; counts its free constants in the order of :func:`forms.constants`."""
+
+    def __init__(self, number: Callable[[float, int], Number]) -> None:
+        self._number = number
+        self._free = 0
+
+    def sum(self, form: Sum, normalised: bool = False, sign: float = 1.0) -> Expression:
+        """Return a sum times a sign."""
+        if not form.terms:
+            below = sign * form.constant < 0
+            return self._constant(form.constant, below) if form.constant else Number(0.0)
+        first = _first(form, sign)
+        parts: list[tuple[str, Expression]] = []
+        for place, (coefficient, product) in enumerate(form.terms):
+            below = sign * coefficient < 0
+            shown = None if normalised and place == 0 else coefficient
+            term = self._product(shown, product, below and place == first)
+            parts.append(("-" if below else "+", term))
+        if form.constant:
+            mark = "-" if sign * form.constant < 0 else "+"
+            parts.append((mark, self._constant(form.constant)))
+        (_, tree), *others = [parts[first], *parts[:first], *parts[first + 1 :]]
+        return reduce(lambda left, part: Binary(part[0], left, part[1]), others, tree)
+
+    def _product(self, coefficient: float | None, product: Product, below: bool) -> Expression:
+        bare = coefficient is None or (isinstance(coefficient, Fixed) and abs(coefficient) == 1.0)
+        top: list[Expression] = []
+        if coefficient is not None and not bare:
+            top.append(self._constant(coefficient, below))
+        factors = ordered_factors(product)
+        turned = _turns(factors) if bare and below else None
+        places: tuple[list[Expression], ...] = ([], [], [], [])
+        for index, (base, exponent) in enumerate(factors):
+            tree = self._base(base, -1.0 if index == turned else 1.0)
+            plain = structural(exponent) if isinstance(exponent, Fixed) else exponent
+            places[_place(plain)].append(self._power(tree, plain))
+        above, root_above, root_below, bottom = places
+        top += above
+        if root_above:
+            top.append(Call("sqrt", _fraction(root_above, root_below)))
+        elif root_below:
+            bottom.insert(0, Call("sqrt", _times(root_below)))
+        if bare and below and turned is None:
+            top[:1] = [Negative(top[0])] if top else [Number(-1.0)]
+        return _fraction(top or [Number(1.0)], bottom)
+
+    def _power(self, base: Expression, exponent: Exponent) -> Expression:
+        """Return a power as it stands in its place: bare under a root, positive below."""
+        if not isinstance(exponent, Fraction):
+            return Binary("**", base, self._constant(exponent, exponent < 0))
+        if exponent in {ONE, -ONE, HALF, -HALF}:
+            return base
+        return Binary("**", base, Number(float(abs(exponent))))
+
+    def _base(self, base: Base, sign: float) -> Expression:
+        if isinstance(base, Variable):
+            return Name(base.name)
+        if isinstance(base, Function):
+            return Call(base.name, self.sum(base.argument, takes_normalised(base.name)))
+        return self.sum(base, normalised=True, sign=sign)
+
+    def _constant(self, value: float, below: bool = False) -> Number:
+        size = -abs(float(value)) if below else abs(float(value))
+        if isinstance(value, Fixed):
+            return Number(size)
+        self._free += 1
+        return self._number(size, self._free - 1)
 
 
-def _product(coefficient: float | None, product: Product) -> Expression:
-    above, root_above, root_below, below = factors_by_place(product)
-    top: list[Expression] = [] if coefficient is None else [Number(coefficient)]
-    top += [_power(base, exponent) for base, exponent in above]
-    bottom = [_power(base, -exponent) for base, exponent in below]
-    numerator, denominator = (
-        [_base(base) for base, _ in part] for part in (root_above, root_below)
-    )
-    if numerator:
-        top.append(Call("sqrt", _fraction(numerator, denominator)))
-    elif denominator:
-        bottom.insert(0, Call("sqrt", _times(denominator)))
-    return _fraction(top or [Number(1.0)], bottom)
+def _first(form: Sum, sign: float) -> int:
+    """Return which part of a sum to write first: its first one, or else one without a minus."""
+    signs = [sign * coefficient for coefficient, _ in form.terms]
+    if signs[0] < 0 and sign * form.constant > 0:
+        return len(signs)
+    return next((place for place, one in enumerate(signs) if one > 0), 0)
+
+
+def _turns(factors: tuple[tuple[Base, Exponent], ...]) -> int | None:
+    """Return which factor of a product can take a minus: a difference to the power of 1."""
+    for index, (base, exponent) in enumerate(factors):
+        plain = isinstance(exponent, Fraction) and exponent == 1
+        if plain and isinstance(base, Sum) and _subtracts(base):
+            return index
+    return None
+
+
+def _subtracts(form: Sum) -> bool:
+    return form.constant < 0 or any(coefficient < 0 for coefficient, _ in form.terms)
+
+
+def _place(exponent: Exponent) -> int:
+    """Return where a power stands: above, under a root above or below the bar, below."""
+    if not isinstance(exponent, Fraction):
+        return 0
+    if abs(exponent) == HALF:
+        return 1 if exponent > 0 else 2
+    return 0 if exponent > 0 else 3
 
 
 def _fraction(above: list[Expression], below: list[Expression]) -> Expression:
@@ -85,54 +156,3 @@ def _fraction(above: list[Expression], below: list[Expression]) -> Expression:
 
 def _times(factors: list[Expression]) -> Expression:
     return reduce(lambda left, right: Binary("*", left, right), factors)
-
-
-def _power(base: Base, exponent: Exponent) -> Expression:
-    tree = _base(base)
-    if exponent == 1 and isinstance(exponent, Fraction):
-        return tree
-    return Binary("**", tree, Number(float(exponent)))
-
-
-def _base(base: Base) -> Expression:
-    if isinstance(base, Variable):
-        return Name(base.name)
-    if isinstance(base, Function):
-        return Call(base.name, _sum(base.argument, takes_normalised(base.name)))
-    return _sum(base, normalised=True)
-
-
-def _sympy(tree: Expression, symbols: Mapping[str, Any], sympy: Any) -> Any:  # Any: sympy, untyped
-    if isinstance(tree, Number):
-        return _sympy_number(tree.value, sympy)
-    if isinstance(tree, Name):
-        return symbols[tree.name]
-    if isinstance(tree, Negative):
-        return -_sympy(tree.operand, symbols, sympy)
-    if isinstance(tree, Call):
-        function = getattr(sympy, {"abs": "Abs"}.get(tree.function, tree.function))
-        return function(_sympy(tree.argument, symbols, sympy))
-    left, right = (_sympy(side, symbols, sympy) for side in (tree.left, tree.right))
-    if tree.operator == "**":
-        return left**right
-    return {"+": left + right, "-": left - right, "*": left * right}.get(
-        tree.operator, left / right
-    )
-
-
-def _sympy_number(value: float, sympy: Any) -> Any:  # Any: as above
-    near = Fraction(value).limit_denominator(4)
-    if float(near) == value and abs(value) <= 12:
-        return sympy.Rational(near.numerator, near.denominator)
-    exponent = math.floor(math.log10(abs(value))) if value else 0
-    if -4 <= exponent <= 4:
-        return sympy.Float(f"{value:.{LATEX_DIGITS}g}", LATEX_DIGITS)
-    mantissa = sympy.Float(f"{value / 10.0**exponent:.{LATEX_DIGITS}g}", LATEX_DIGITS)
-    return mantissa * sympy.Integer(10) ** exponent
-
-
-def _latex_name(text: str) -> str:
-    special = {character: f"\\{character}" for character in "_%&#${}"}
-    escaped = "".join(special.get(character, character) for character in text)
-    escaped = escaped.replace("^", r"\hat{}").replace(" ", r"\ ")
-    return escaped if len(text) == 1 else rf"\mathrm{{{escaped}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciharness import read_table
 from sciharness.plugin import Context, Outcome
 from sciharness_publisher.expression import render
-from sciharness_symbolic_regression.baseline.forms import formulas
+from sciharness_symbolic_regression.baseline.forms import formulas as closed_forms
 from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.candidates import Limits, front, gather
@@ -13,6 +13,7 @@ from sciharness_symbolic_regression.choosing import choose, sound_only
 from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.operation import formulas_of
 from sciharness_symbolic_regression.request import BaselineRequest, SearchRequest
+from sciharness_symbolic_regression.results import in_order
 from sciharness_symbolic_regression.rows import split, visible
 from sciharness_symbolic_regression.sample import derived_seed, thinned
 from sciharness_symbolic_regression.searching import Searched
@@ -44,17 +45,18 @@ def run(request: BaselineRequest, context: Context) -> Outcome:
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, settings.loss)}
     seed = derived_seed(context.seed, 7)
     look = thinned(rows.train, ROWS, seed)
-    texts = (*formulas(look), *best_sums(look))
+    texts = (*closed_forms(look), *best_sums(look))
     context.progress(0.5, "choosing")
     known = [render(tree_of(form)) for form in baselines.values()]
     limits = Limits(settings.max_complexity)
     members = sound_only(front(gather([*known, *texts], rows, limits, seed), rows), rows, seed)
     chosen = choose(members, rows)
+    formulas, chosen = in_order(formulas_of(members, chosen, everything, rows, ()), chosen)
     outcome = write(
         Finished(
             settings, context, data, everything, rows, how, "baseline",
             Searched(texts, len(texts), "max_evaluations", 1, 0), baselines,
-            formulas_of(members, chosen, everything, rows, ()), chosen,
+            formulas, chosen,
         )
     )  # fmt: skip
     return Outcome(outcome.metrics, (SAID, *outcome.notes))
