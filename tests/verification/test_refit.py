@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +23,23 @@ from sciharness_verification.plugin import (
     plan,
     refit,
 )
-from sciharness_verification.refitting import constants, with_constants
+from sciharness_verification.refitting import constants, fitted_places, with_constants
 
 FORMULA = "2.0*x + 3.0*exp(-0.5*t)"
 
 
-def formulas(tmp_path: Path) -> Input:
+FITTED = (
+    {"value": 2.0, "low": 1.9, "high": 2.1},
+    {"value": 3.0, "low": 2.8, "high": 3.2},
+    {"value": -0.5, "low": -0.55, "high": -0.45},
+)
+
+
+def formulas(tmp_path: Path, formula: str = FORMULA, fitted: Sequence[Any] = FITTED) -> Input:
     """Return formulas.json with one candidate whose true constants are 2, 3 and -0.5."""
     candidate = {
-        "formula": FORMULA,
-        "constants": [
-            {"value": 2.0, "low": 1.9, "high": 2.1},
-            {"value": 3.0, "low": 2.8, "high": 3.2},
-            {"value": -0.5, "low": -0.55, "high": -0.45},
-        ],
+        "formula": formula,
+        "constants": list(fitted),
         "domain": {"x": [0.0, 5.0], "t [s]": [0.0, 4.0]},
     }
     record = {
@@ -102,6 +105,41 @@ def test_a_true_law_is_verified_on_new_rows(
     assert outcome.metrics["refit_relative_rmse"] == pytest.approx(0.0017, rel=0.3)
     result = json.loads((tmp_path / "r/outputs/verification_result.json").read_text())
     assert constants(parse(result["refitted_formula"])) == pytest.approx([2, 3, -0.5], abs=0.02)
+
+
+def test_what_was_not_fitted_stays_as_it_is(tmp_path: Path) -> None:
+    """An exponent, and a plain value that the search recognised, are no constants to fit."""
+    text = "2*x - (-3)*exp(-0.5*t) + 0*x**2"
+    fitted = [{"value": 3.0, "low": 2.8, "high": 3.2}]
+    given = {"formulas": formulas(tmp_path, text, fitted)}
+    run(hypothesise, HypothesisRequest(0.01), given, tmp_path / "h")
+    made = written(tmp_path / "h", "hypothesis.json", "hypothesis", "a")
+    run(plan, PlanRequest(), {"hypothesis": made}, tmp_path / "p")
+    approved = written(tmp_path / "p", "verification_plan.json", "verification_plan", "b")
+    inputs = {"plan": approved, "hypothesis": made, "data": table(tmp_path)}
+
+    outcome = run(refit, RefitRequest(), inputs, tmp_path / "r")
+
+    assert outcome.metrics["constants_confirmed"] == outcome.metrics["hypothesis_verified"] == 1.0
+    result = json.loads((tmp_path / "r/outputs/verification_result.json").read_text())
+    again = constants(parse(result["refitted_formula"]))
+    assert [again[0], *again[2:]] == [2, -0.5, 0, 2]
+    assert again[1] == pytest.approx(-3, abs=0.02) and again[1] != -3
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "places"),
+    [
+        ("2*x**2 + 2", [2.0], [0]),
+        ("0.5*x**2 - 3.7*y", [-3.7], [2]),
+        ("x/y", [], []),
+        ("2*x + 3", [5.0], [0, 1]),
+    ],
+)
+def test_fitted_numbers_are_found_in_the_text(
+    text: str, values: Sequence[float], places: Sequence[int]
+) -> None:
+    assert fitted_places(parse(text), [{"value": value} for value in values]) == places
 
 
 def test_a_broken_law_is_not_verified_and_supports_no_claim(

@@ -47,7 +47,7 @@ from sciharness_symbolic_regression.forms import (
     mapped,
 )
 from sciharness_symbolic_regression.plain import near
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.sample import Sample, thinned
 from sciharness_symbolic_regression.tape import compiled
 from sciharness_symbolic_regression.written import tree_of
 
@@ -57,6 +57,7 @@ SHORTER = 2 * math.log(10)  # a shorter description counts from odds of ten to o
 VAGUE = 0.3  # a constant with a larger relative standard error is no number yet
 REFITS = 4  # each time with half of the plain values, the best supported ones
 ITERATIONS = 20
+MANY = 20_000  # rows on which ways to write a formula are compared
 WAYS = 4  # ways to write a formula that are tried, such as 2*(x + y/2) and 2*x + y
 
 
@@ -144,18 +145,26 @@ def recognise(form: Sum, sample: Sample, loss: str) -> tuple[Sum, tuple[Recognis
 
     The second part says what was fixed, in the order of :func:`forms.constants`.
     """
-    measure = Measure.of(form, sample, loss)
-    ways = itertools.islice(itertools.chain((form,), arrangements(form)), WAYS)
-    found = [one for way in ways if (one := _recognised(way, measure)) is not None]
-    best = min(found, key=lambda one: one.length, default=None)
+    look = thinned(sample, MANY, seed=0)
+    best = _best_way(form, Measure.of(form, look, loss))
+    if look is not sample:  # all rows only once
+        way = form if best is None else best.way
+        best = _recognised(way, Measure.of(way, sample, loss))
     return (form, ()) if best is None else (best.form, best.told)
 
 
 @frozen
 class _Found:
+    way: Sum
     form: Sum
     told: tuple[Recognised, ...]
     length: float
+
+
+def _best_way(form: Sum, measure: Measure) -> _Found | None:
+    ways = itertools.islice(itertools.chain((form,), arrangements(form)), WAYS)
+    found = [one for way in ways if (one := _recognised(way, measure)) is not None]
+    return min(found, key=lambda one: one.length, default=None)
 
 
 def _recognised(form: Sum, measure: Measure) -> _Found | None:
@@ -169,7 +178,7 @@ def _recognised(form: Sum, measure: Measure) -> _Found | None:
         if found is not None:
             length = measure.length(found, measure.spread(found))
             if before - length >= SHORTER:
-                return _Found(found, _told(form, steps, spread, measure), length)
+                return _Found(form, found, _told(form, steps, spread, measure), length)
         steps = steps[: len(steps) // 2]
     return None
 

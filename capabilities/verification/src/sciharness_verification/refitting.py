@@ -51,11 +51,12 @@ def carry_out(context: Context) -> Outcome:
     rows = _rows(context, hypothesis)
     tree = parse(hypothesis["formula"], set(rows.columns))
     refitted, tested = _halves(len(rows.target), plan)
-    again = refit(tree, rows.part(refitted))
+    places = fitted_places(tree, hypothesis["constants"])
+    again = refit(tree, rows.part(refitted), places)
     values = {
         "verification_relative_rmse": relative_rmse(tree, rows),
         "refit_relative_rmse": relative_rmse(again, rows.part(tested)),
-        "constants_confirmed": _confirmed(again, hypothesis["constants"]),
+        "constants_confirmed": _confirmed(tree, again, hypothesis["constants"], places),
     }
     limits = plan["accept"]
     supports = all(values[name] <= limit for name, limit in limits.items())
@@ -116,22 +117,44 @@ def relative_rmse(tree: Expression, rows: Rows) -> float:
     return error
 
 
-def refit(tree: Expression, rows: Rows) -> Expression:
-    """Return the formula with its constants fitted again by least squares on ``rows``."""
-    start = np.array(constants(tree))
-    if start.size == 0:
+def fitted_places(tree: Expression, intervals: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return which numbers of a formula were fitted: those that the intervals are of.
+
+    Others are part of its structure, as an exponent, or a plain value that the search
+    recognised. Where the intervals name other numbers than the formula has, all count.
+    """
+    numbers = list(map(abs, constants(tree)))
+    places: list[int] = []
+    for interval in intervals:
+        start = places[-1] + 1 if places else 0
+        if abs(interval["value"]) not in numbers[start:]:
+            return list(range(len(numbers)))
+        places.append(numbers.index(abs(interval["value"]), start))
+    return places
+
+
+def refit(tree: Expression, rows: Rows, places: Sequence[int]) -> Expression:
+    """Return the formula with the numbers at some places fitted again by least squares."""
+    numbers = np.array(constants(tree))
+    if not places:
         return tree
+    start = numbers[list(places)]
     scales = np.where(start == 0.0, 1.0, np.abs(start))
+
+    def changed(theta: Array) -> Expression:
+        together = numbers.copy()
+        together[list(places)] = theta * scales
+        return with_constants(tree, together)
 
     def residuals(theta: Array) -> Array:
         with np.errstate(all="ignore"):
-            found = evaluate(with_constants(tree, theta * scales), rows.columns) - rows.target
+            found = evaluate(changed(theta), rows.columns) - rows.target
         return np.nan_to_num(
             np.broadcast_to(found, rows.target.shape), nan=1e30, posinf=1e30, neginf=-1e30
         )
 
     found = least_squares(residuals, start / scales, method="trf", max_nfev=200)
-    return with_constants(tree, found.x * scales)
+    return changed(found.x)
 
 
 def constants(tree: Expression) -> list[float]:
@@ -170,16 +193,22 @@ def _children(tree: Expression) -> tuple[Expression, ...]:
     return ()
 
 
-def _confirmed(tree: Expression, intervals: Sequence[Mapping[str, Any]]) -> float:
+def _confirmed(
+    tree: Expression,
+    again: Expression,
+    intervals: Sequence[Mapping[str, Any]],
+    places: Sequence[int],
+) -> float:
     """Return the share of fitted constants whose refitted value lies in their interval."""
-    found = constants(tree)
-    if not intervals or len(found) != len(intervals):
+    if not intervals or len(places) != len(intervals):
         return 1.0 if not intervals else 0.0
-    inside = [
-        _inside(value, interval["low"], interval["high"])
-        for value, interval in zip(found, intervals, strict=True)
-    ]
-    return sum(inside) / len(inside)
+    before, after = constants(tree), constants(again)
+    inside = 0
+    for place, interval in zip(places, intervals, strict=True):
+        # a minus before a term belongs to its constant, not to the number in the text
+        turned = -1.0 if before[place] * interval["value"] < 0 else 1.0
+        inside += _inside(turned * after[place], interval["low"], interval["high"])
+    return inside / len(intervals)
 
 
 def _inside(value: float, low: float | None, high: float | None) -> bool:
