@@ -9,9 +9,9 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from sciharness_publisher.expression import Binary, Expression, Name, Number
+from sciharness_publisher.expression import Binary, Expression, Name, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
-from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_of
+from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_until_exact
 from sciharness_symbolic_regression.laws.growth import grown
 from sciharness_symbolic_regression.laws.library import (
     factors_tables,
@@ -20,6 +20,7 @@ from sciharness_symbolic_regression.laws.library import (
     probing_table,
     sums_tables,
 )
+from sciharness_symbolic_regression.laws.merging import SMOOTH_ROWS, merges
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, misfit, pursue
 from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, power_product, raised
@@ -38,7 +39,8 @@ CERTAIN = 1e-9  # relative error of a sum that no other can improve on
 MODULATIONS = 4  # functions for which polynomials are reduced to few terms
 CHEAP, MOST_TERMS = 60, 7  # plain terms taken out one by one, down to this many
 TRIED, CLOSEST = 4, 2  # selections of each size whose constants are fitted, by rank and error
-STAGES = ("plain", "products", *(view.name for view in VIEWS))
+STAGES = ("plain", "merged", "products", *(view.name for view in VIEWS))
+CHAINED = ("plain", "products", "identity")
 
 
 class Laws:
@@ -64,6 +66,8 @@ class Laws:
 def _found(sample: Sample, attempt: Attempt) -> Findings:
     if attempt.stage == "chain":
         return _chained(sample, attempt)
+    if attempt.stage == "merged":
+        return _merged(sample, attempt)
     most = min(TERMS, attempt.max_evaluations)
     look = _relevant(thinned(sample, SCREEN_ROWS, attempt.seed))
     if attempt.stage == "growth":
@@ -76,16 +80,36 @@ def _found(sample: Sample, attempt: Attempt) -> Findings:
         view = next(one for one in VIEWS if one.name == attempt.stage)
         trees = _sums(look, view, most, tiers=3 if view.name in OFTEN else 2)
     rows = thinned(sample, FIT_ROWS, attempt.seed)
-    fits = fits_of(trees, rows, attempt)
+    fits = fits_until_exact(trees, rows, attempt)
     return findings_of(list(fits.values()), rows, attempt, most + len(fits))
 
 
 def _chained(sample: Sample, attempt: Attempt) -> Findings:
     """Return what grows from the findings of the two stages that find most."""
-    parts = [_found(sample, evolve(attempt, stage=stage)) for stage in STAGES[:3]]
+    parts = [_found(sample, evolve(attempt, stage=stage)) for stage in CHAINED]
     starts = tuple(text for part in parts for text in part.formulas)
     last = _found(sample, evolve(attempt, stage="growth", starts=starts))
     return evolve(last, evaluations=sum(part.evaluations for part in (*parts, last)))
+
+
+def _merged(sample: Sample, attempt: Attempt) -> Findings:
+    """Return what is found where columns that enter only together are one column."""
+    look = _relevant(thinned(sample, SMOOTH_ROWS, attempt.seed))
+    merged = merges(look.columns, look.target)
+    fewer = merged.sample(evolve(sample, columns={n: sample.columns[n] for n in look.columns}))
+    if fewer is None:
+        return Findings()
+    spent: list[int] = []
+
+    def trees() -> Iterator[Expression]:
+        for stage in CHAINED:
+            part = _found(fewer, evolve(attempt, stage=stage))
+            spent.append(part.evaluations)
+            yield from (merged.back(parse(text)) for text in part.formulas)
+
+    rows = thinned(sample, FIT_ROWS, attempt.seed)
+    fits = fits_until_exact(trees(), rows, attempt)
+    return findings_of(list(fits.values()), rows, attempt, sum(spent) + len(fits))
 
 
 def _relevant(look: Sample) -> Sample:

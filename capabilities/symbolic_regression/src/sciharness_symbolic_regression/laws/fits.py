@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +19,8 @@ from sciharness_symbolic_regression.written import tree_of
 
 FIT_ROWS = 400
 ITERATIONS = 20
+SHORT = 30  # nodes of a formula that ends a search when it fits exactly
+ROUNDING = 10  # times the noise floor
 
 
 @frozen
@@ -47,24 +49,55 @@ def fits_of(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict
     Structures may be twice as large as allowed, since parts of them may be
     taken out later.
     """
+    return {key: one for key, one in _fitted(trees, rows, attempt) if one is not None}
+
+
+def fits_until_exact(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict[str, Fit]:
+    """Return fits as :func:`fits_of`, up to the first short formula that fits exactly.
+
+    Trees are asked for one by one, so what makes them may be left unfinished.
+    """
+    fits: dict[str, Fit] = {}
+    for key, one in _fitted(trees, rows, attempt):
+        if one is not None:
+            fits[key] = one
+            if one.complexity <= SHORT and is_exact(one.error, rows):
+                break
+    return fits
+
+
+def is_exact(error: float, rows: Sample) -> bool:
+    """Whether an error is nothing but rounding."""
+    return error <= ROUNDING * rows.noise_floor
+
+
+def _fitted(
+    trees: Iterable[Expression], rows: Sample, attempt: Attempt
+) -> Iterator[tuple[str, Fit | None]]:
     largest = 2 * attempt.max_complexity
     nonnegative = rows.nonnegative()
-    forms: dict[str, Sum] = {}
+    seen: set[str] = set()
     for tree in trees:
         try:
             form = canonical(tree, nonnegative)
         except Undefined:
             continue
+        key = shape(form)
+        if key in seen:
+            continue
         if complexity(tree_of(form)) <= largest and may_use(form, attempt.operators):
-            forms.setdefault(shape(form), form)
-    fits = {}
-    for key, form in forms.items():
-        found = fit(form, rows, attempt.loss, ITERATIONS)
-        if found is not None:
-            error = float(np.sqrt(np.mean(np.square(values(found, rows) - rows.target))))
-            if np.isfinite(error):
-                fits[key] = Fit(found, error, complexity(tree_of(found)), len(constants(found)))
-    return fits
+            seen.add(key)
+            yield key, _fit_of(form, rows, attempt.loss)
+
+
+def _fit_of(form: Sum, rows: Sample, loss: str) -> Fit | None:
+    found = fit(form, rows, loss, ITERATIONS)
+    if found is None:
+        return None
+    error = float(np.sqrt(np.mean(np.square(values(found, rows) - rows.target))))
+    if not np.isfinite(error):
+        return None
+    return Fit(found, error, complexity(tree_of(found)), len(constants(found)))
 
 
 def may_use(form: Sum, operators: Collection[str]) -> bool:
@@ -98,8 +131,10 @@ def front_of(fits: Sequence[Fit], floor: float) -> list[Fit]:
 
 
 def findings_of(fits: Sequence[Fit], rows: Sample, attempt: Attempt, spent: int) -> Findings:
-    """Return the front as findings."""
+    """Return the front as findings; exact is only a formula that is not too large to be chosen."""
     best = front_of(fits, 0.3 * rows.noise_floor)
     least = min((one.error for one in best), default=rows.spread)
     texts = tuple(render(tree_of(one.form)) for one in best)
-    return Findings(texts, spent, least / rows.spread, least <= 10 * rows.noise_floor)
+    small = [one.error for one in best if one.complexity <= attempt.max_complexity]
+    exact = is_exact(min(small, default=rows.spread), rows)
+    return Findings(texts, spent, least / rows.spread, exact)

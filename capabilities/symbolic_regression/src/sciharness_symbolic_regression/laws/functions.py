@@ -23,6 +23,7 @@ Written = Callable[[Expression], Expression]
 Pair = tuple[Change, Written]
 
 SCALES = (0.08, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1, 1.6, 2.5, 5.0)  # of an argument's median size
+BEYOND = (1.05, 1.15, 1.3, 1.6, 2.2, 3.5)  # of an argument's largest value
 MOST_RADIANS = 50.0
 WAVES = (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12)  # half waves over the range
 
@@ -110,6 +111,9 @@ def scanned(argument: Array, tree: Expression, waves: bool = True) -> Terms:
 def _grid(argument: Array, waves: bool) -> Iterator[Pair]:
     size = float(np.median(np.abs(argument))) or 1.0
     positive = bool(argument.min() >= 0)
+    top = float(argument.max())
+    for share in BEYOND if top > 0 else ():
+        yield from _poles(share * top)
     for share in SCALES:
         yield from _falls(share * size)
         if positive:
@@ -130,6 +134,13 @@ def _shifted(k: float) -> Iterator[Pair]:
     yield lambda z: 1 / (k + z), lambda z: over(plus(k, z))
     yield lambda z: np.log(k + z), lambda z: Call("log", plus(k, z))
     yield lambda z: np.sqrt(k + z), lambda z: Call("sqrt", plus(k, z))
+
+
+def _poles(k: float) -> Iterator[Pair]:
+    """Yield functions that end at k, a value beyond the largest argument."""
+    yield lambda z: 1 / (k - z), lambda z: over(minus(k, z))
+    yield lambda z: np.log(k - z), lambda z: Call("log", minus(k, z))
+    yield lambda z: np.sqrt(k - z), lambda z: Call("sqrt", minus(k, z))
 
 
 def _power_over(power: int, k: float) -> Pair:

@@ -29,6 +29,8 @@ Columns = Mapping[str, Array]
 
 SIGNS = (0.0, 1.0, -1.0)
 MOST_MODULATED, MOST_TERMS = 6, 27  # columns, and terms that one function is multiplied with
+SCALED_GROUPS = 242
+GROUP_SCALES = (0.1, 0.2, 0.4, 0.7, 1.2, 2.0, 4.0)  # over a group's median size
 MANY = 8  # from this many columns on only pairs are looked at
 
 
@@ -147,7 +149,11 @@ def factors_tables(columns: Columns, most: int) -> Iterator[Terms]:
     yield distinct(usable(joined(own)))
     groups = usable(_powers(columns, max(20, most // 14), signed=False))
     parts = chain(
-        own, _sum_factors(columns), _wave_factors(columns, groups, most), _group_factors(groups)
+        own,
+        _sum_factors(columns),
+        _scaled_groups(_plain_groups(columns)),
+        _wave_factors(columns, groups, most),
+        _group_factors(groups),
     )
     yield _first(distinct(capped(parts, most + most // 2)), most)
 
@@ -169,6 +175,43 @@ def _group_factors(groups: Terms) -> Iterator[Terms]:
     yield _logs(groups, np.tanh, fn.call("tanh"))
     yield _logs(groups, np.cosh, fn.call("cosh"))
     yield _logs(groups, np.log, fn.call("log"))
+
+
+def _plain_groups(columns: Columns) -> Terms:
+    """Return products and ratios of different columns."""
+    rows = exponent_rows([SIGNS] * len(columns), SCALED_GROUPS)
+    return usable(monomials(list(columns), list(columns.values()), rows))
+
+
+def _scaled_groups(groups: Terms) -> Iterator[Terms]:
+    """Yield factors of groups whose scale is on a grid that suits each group's size."""
+    for place in range(groups.count):
+        one = groups.take(np.array([place]))
+        size = float(np.median(np.abs(one.values))) or 1.0
+        for share in GROUP_SCALES:
+            yield from _scaled_factors(one, share / size)
+        top = float(one.values.max())
+        for share in fn.BEYOND if top > 0 else ():
+            yield _logs(one, *_below_one(1.0 / (share * top)))
+
+
+def _scaled_factors(one: Terms, scale: float) -> Iterator[Terms]:
+    yield _logs(
+        one,
+        lambda z: np.expm1(scale * z),
+        lambda z: fn.plus(-1.0, Call("exp", fn.times(scale, z))),
+    )
+    yield _logs(
+        one,
+        lambda z: np.exp(scale * z) + 1,
+        lambda z: fn.plus(1.0, Call("exp", fn.times(scale, z))),
+    )
+    yield _logs(one, lambda z: 1 + scale * z, lambda z: fn.plus(1.0, fn.times(scale, z)))
+    yield _logs(one, lambda z: np.tanh(scale * z), lambda z: Call("tanh", fn.times(scale, z)))
+
+
+def _below_one(scale: float) -> fn.Pair:
+    return lambda z: 1 - scale * z, lambda z: fn.minus(1.0, fn.times(scale, z))
 
 
 def _first(terms: Terms, most: int) -> Terms:
