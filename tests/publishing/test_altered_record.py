@@ -64,7 +64,8 @@ def test_an_altered_artifact_is_not_published(pending: Path, run: Run, kind: str
 
     code, view = run(pending, "resume", "1", "--json")
 
-    assert (code, view["status"], view["delivery"]) == (6, "succeeded", "failed")
+    assert (code, view["status"], view["delivery"]) == (7, "succeeded", "failed")
+    assert view["error"]["kind"] == "integrity"
     assert path.name[:12] in json.dumps(view["error"])
     assert "packages" not in view
 
@@ -87,7 +88,7 @@ def test_an_altered_metric_in_the_record_is_noticed(pending: Path, run: Run) -> 
 
     code, told = run(pending, "resume", "1", "--json")
 
-    assert (code, told["delivery"]) == (6, "failed")
+    assert (code, told["delivery"]) == (7, "failed")
     assert "was changed" in told["error"]["message"]
     assert "packages" not in told
 

@@ -70,7 +70,7 @@ def test_a_refusal_fails_the_delivery_and_leaves_the_research(harness: Any) -> N
     harness("plugin", "admit", "odd_reviews", code=0)
     harness.contract(**DELIVERY)
 
-    done = harness("run", "c.yaml", "--json", code=6)
+    done = harness("run", "c.yaml", "--json", code=7)
 
     assert (done.json["status"], done.json["delivery"]) == ("succeeded", "failed")
     assert "refused by the reviewer odd_reviews" in done.json["error"]["message"]

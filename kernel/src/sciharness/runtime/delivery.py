@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sciharness.contract.records import Publication
-from sciharness.errors import HarnessError
+from sciharness.errors import DeliveryError, HarnessError, IntegrityError
 from sciharness.export import build_export
 from sciharness.failpoints import reach
 from sciharness.runtime.redact import redact
@@ -54,8 +54,8 @@ def publish_packages(
 def delivered(home: Home, state: RunState, fault: HarnessError | None = None) -> NewEvent:
     """Export an ended run and return the event that says so.
 
-    A failure, of the export or ``fault`` of a package, is told in that event
-    and leaves the research as it is.
+    A failure, of the export or ``fault`` of a package, is told in that event,
+    as ``integrity`` if bytes or statements differ, and leaves the research as it is.
     """
     succeeded = state.status == "succeeded"
     place = f"exports/{state.run_id}"
@@ -72,23 +72,23 @@ def delivered(home: Home, state: RunState, fault: HarnessError | None = None) ->
         body = {"delivery": "succeeded" if succeeded else "none", "export": place}
         if fault is not None:
             body = {"delivery": "failed", "export": place}
-            message = redact(f"a package failed: {fault}")
-            body["error"] = {
-                "kind": "delivery",
-                "where": fault.where,
-                "message": message,
-                "hint": redact(fault.hint),
-            }
-    except (HarnessError, OSError) as fault:
+            body["error"] = _told(f"a package failed: {fault}", fault.where, fault.hint, fault)
+    except (HarnessError, OSError) as failure:
         body = {"delivery": "failed" if succeeded else "none", "export": None}
         hint = (
             f"`harness resume {state.run_id}` tries again; `harness export {state.run_id}"
             " --out FILE.zip` writes it elsewhere."
         )
-        message = redact(f"the export failed: {fault}")
-        body["error"] = {"kind": "delivery", "where": "", "message": message, "hint": hint}
+        body["error"] = _told(f"the export failed: {failure}", "", hint, fault, failure)
     reach("run.exported")
     return ("DeliveryFinished", body)
+
+
+def _told(message: str, where: str, hint: str, *faults: Exception | None) -> dict[str, str]:
+    """Return what went wrong; bytes that differ are more than a delivery that failed."""
+    differ = any(isinstance(fault, IntegrityError) for fault in faults)
+    kind = IntegrityError.kind if differ else DeliveryError.kind
+    return {"kind": kind, "where": where, "message": redact(message), "hint": redact(hint)}
 
 
 def export_files(log: EventLog, run_id: str) -> dict[str, bytes]:

@@ -26,7 +26,8 @@ def charge_once(state: RunState, body: Body) -> None:
 def _started(state: RunState, body: Body) -> None:
     if state.ask is not None and state.ask.seq <= body.get("after", state.seq):
         state.ask = None
-    state.status, state.reason, state.error = "running", "", None
+    state.status, state.reason = "running", ""
+    state.error = state.delivery_error = None
     state.revisions = [evolve(item, ended=False) for item in state.revisions]
     state.machine = dict(body.get("machine", {}))
     state.may_spend = state.may_spend or bool(body.get("spend_holdout"))
@@ -83,9 +84,7 @@ def _finished(state: RunState, body: Body) -> None:
 def _delivered(state: RunState, body: Body) -> None:
     state.delivery = body["delivery"]
     state.export = body.get("export")
-    # Why the research failed says more than that a failed run could not be exported either.
-    earlier = state.error if (state.error or {}).get("kind") != "delivery" else None
-    state.error = earlier or body.get("error")
+    state.delivery_error = body.get("error")
 
 
 LIFE_HANDLERS: Mapping[str, Handler] = {

@@ -57,6 +57,7 @@ class RunState:
     delivery: str = "none"
     export: str | None = None
     error: dict[str, Any] | None = None
+    delivery_error: dict[str, Any] | None = None
     inputs: dict[str, StagedInput] = field(factory=dict)
     actions: list[ActionRecord] = field(factory=list)
     refusals: list[ActionRecord] = field(factory=list)

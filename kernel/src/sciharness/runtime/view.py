@@ -55,8 +55,10 @@ def run_view(state: RunState, paths: Mapping[str, str] | None = None) -> View:
         view["documents"] = [dict(made) for made in state.documents]
     if state.reason:
         view["reason"] = state.reason
-    if state.error is not None:
-        view["error"] = state.error
+    # Why the research failed says more than that a failed run could not be exported either.
+    error = state.error or state.delivery_error
+    if error is not None:
+        view["error"] = error
     return view
 
 
