@@ -131,6 +131,8 @@ def test_parameters_are_yaml_and_the_last_wins(harness: Any) -> None:
         (["toy.nothin"], 3, "contract"),
         (["nobody.nothing"], 3, "contract"),
         (["toy.lie"], 1, "plugin"),
+        (["toy.lie", "--with", "how=data"], 3, "data"),
+        (["toy.lie", "--with", "how=request"], 3, "request"),
         (["toy.note", "--out", "data.csv"], 2, "usage"),
         (["toy.note", "--out", "/proc/nowhere/out"], 2, "usage"),
         (

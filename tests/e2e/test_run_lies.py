@@ -14,6 +14,8 @@ LIES = {
     "undeclared": "undeclared_metric",
     "crash": ("crash", "memory"),
     "error": "error",
+    "data": "data",
+    "request": "request",
     "artifact": ("bad_artifact", "missing_result"),
 }
 

@@ -43,8 +43,9 @@ def call(
 ) -> int:
     """Run one capability on files; everything it gives is `reported`.
 
-    There is no vault, no ledger and no record. Exit code 1 if it fails, 130
-    after Ctrl-C; what it had found by then is kept if it stops by itself.
+    There is no vault, no ledger and no record. Exit code 1 if it fails, 3 if
+    data or parameters are refused, 130 after Ctrl-C; what it had found by then
+    is kept if it stops by itself.
     """
     from sciharness.runtime.call import call_capability
     from sciharness.runtime.signals import stop_on_interrupt

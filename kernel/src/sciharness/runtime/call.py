@@ -8,12 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from attrs import frozen
 
 from sciharness.descriptors import Operation
-from sciharness.errors import RequestError, UsageError
+from sciharness.errors import DataError, HarnessError, RequestError, UsageError
 from sciharness.plugin import Input
 from sciharness.plugins import Leasable, Plugins
 from sciharness.requests import apply_defaults, check_request, split_common
@@ -21,9 +22,16 @@ from sciharness.runtime.called_inputs import Given, called_inputs
 from sciharness.runtime.execute import canonical
 from sciharness.runtime.jobs import run_job
 from sciharness.store.home import Home
+from sciharness.workers.failures import ActionFailed
 from sciharness.workers.pool import Job, JobResult, Produced, Workers
 
 __all__ = ["CallResult", "Given", "call_capability", "run_once"]
+
+
+# What an operation may refuse, and the error that it then is outside of a run.
+_REFUSED: Mapping[str, type[HarnessError]] = MappingProxyType(
+    {"data": DataError, "request": RequestError}
+)
 
 
 @frozen
@@ -61,7 +69,8 @@ def call_capability(
     """Run one leased-by-hand capability and put its artifacts into ``out``.
 
     Raises:
-        HarnessError: the capability may not load, an input or the request is refused.
+        HarnessError: the capability may not load, an input or the request is refused,
+            before the operation runs or by it.
         ActionFailed: the operation failed.
     """
     lease = Plugins(home).lease(name)
@@ -72,6 +81,11 @@ def call_capability(
         inputs = called_inputs(home, lease.operation, given, scratch)
         result = run_once(home, lease, request, inputs, scratch, on_event, cancelled)
         artifacts = _deliver(result, out)
+    except ActionFailed as failure:
+        refused = _REFUSED.get(failure.reason)
+        if refused is None:
+            raise
+        raise refused(failure.message, where=failure.where) from failure
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return CallResult(name, result.metrics, artifacts, result.notes, round(result.seconds, 3))

@@ -169,7 +169,7 @@ def _check_odd_values(trial: Trial) -> Verdict:
             try:
                 Trial(trial.bench, trial.operation, params, trial.inputs).run(wall_limit=30.0)
             except ActionFailed as failure:
-                if failure.reason not in ("error", "request"):
+                if failure.reason not in ("data", "error", "request"):
                     faults.append(f"{name}={value}: {failure.reason}: {failure.message}")
     return judged("odd parameters", faults, trial.name)
 
@@ -183,7 +183,7 @@ def _check_cancelling(trial: Trial) -> Verdict:
         if failure.reason == "cancelled" and ENDED in failure.message:
             said = "it had to be ended: look at context.cancelled in its loops"
             return failed("cancellation", said, trial.name)
-        if failure.reason not in ("cancelled", "error", "request"):
+        if failure.reason not in ("cancelled", "data", "error", "request"):
             said = f"{failure.reason}: {failure.message}"
             return failed("cancellation", said, trial.name)
     quick = time.monotonic() < asked_at

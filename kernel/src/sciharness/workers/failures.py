@@ -12,6 +12,7 @@ Reason = Literal[
     "bad_metric",
     "cancelled",
     "crash",
+    "data",
     "error",
     "file_limit",
     "import",

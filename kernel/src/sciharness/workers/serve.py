@@ -155,13 +155,20 @@ def _failure_of(error: BaseException, reason: str) -> Message:
         reason, message = "file_limit", f"a file grew beyond its limit: {error}"[:2000]
     elif type(error).__name__ == "ActionFailed" and isinstance(found, str):
         reason, message = found, str(error)
-    elif type(error).__name__ == "RequestError":
-        reason, message = "request", str(error)
+    elif reason != "import" and (refusal := _refusal_of(error)):
+        reason, message = refusal, str(error)
     elif isinstance(error, ImportError):
         reason = "import"  # also a library that an operation imports late
     if isinstance(error, WireError | ValueError) and not message:
         message = type(error).__name__
     return {"failed": {"reason": reason, "message": message, "detail": detail}}
+
+
+def _refusal_of(error: BaseException) -> str:
+    """Return ``request`` or ``data`` if an operation refused one of them, else nothing."""
+    names = {base.__name__ for base in type(error).__mro__}
+    kinds = {"RequestError": "request", "DataError": "data"}
+    return next((kind for name, kind in kinds.items() if name in names), "")
 
 
 if __name__ == "__main__":  # without a shim (Windows): unconfined

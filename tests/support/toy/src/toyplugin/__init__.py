@@ -259,7 +259,18 @@ class LieRequest:
     """Parameters of the operation that breaks its promises."""
 
     how: Literal[
-        "nan", "bool", "text", "undeclared", "crash", "error", "artifact", "prints", "leak", "guess"
+        "nan",
+        "bool",
+        "text",
+        "undeclared",
+        "crash",
+        "error",
+        "data",
+        "request",
+        "artifact",
+        "prints",
+        "leak",
+        "guess",
     ] = "error"
 
 
@@ -269,6 +280,10 @@ def lie(request: LieRequest, context: Context) -> Outcome:
         os.abort()
     if request.how == "error":
         raise ValueError("an error on request")
+    if request.how in {"data", "request"}:
+        from sciharness.errors import DataError, RequestError
+
+        raise {"data": DataError, "request": RequestError}[request.how]("is refused", where="row 7")
     if request.how == "artifact":
         context.output("stolen.txt", "OTHER").symlink_to("/etc/hostname")
     if request.how == "prints":
