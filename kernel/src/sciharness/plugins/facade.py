@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from pathlib import Path
-
 from sciharness.descriptors import LEASED_KINDS, Descriptor, Operation
-from sciharness.errors import HarnessError, PluginError, UsageError
-from sciharness.plugins import cache
+from sciharness.errors import HarnessError, UsageError
+from sciharness.plugins.describing import Descriptions
 from sciharness.plugins.offered import operation_of
 from sciharness.plugins.records import Leasable, PluginStatus
 from sciharness.store.home import Home, Transaction
@@ -36,7 +32,7 @@ class Plugins:
     def __init__(self, home: Home) -> None:
         self.home = home
         self._known = approvals()
-        self._kept = home.plugins / "descriptors"
+        self._descriptions = Descriptions(home, self._known)
         self._leases: dict[str, tuple[Lease, Descriptor]] = {}
         self._load_sets: dict[tuple[str, str], LoadSet] = {}
         home.ensure_tables(_TABLES, catalog.create_tables)
@@ -114,7 +110,7 @@ class Plugins:
             name
             for plugin_id, one in sorted(newest.items())
             if one.action == "admit"
-            for name in cache.offered(self._kept, plugin_id, one.digest, kind)
+            for name in self._descriptions.offered(plugin_id, one.digest, kind)
         )
 
     def _generated(self, plugin_id: str) -> bool:
@@ -195,7 +191,7 @@ class Plugins:
         operations: tuple[Operation, ...] = ()
         if package is not None and said.state == "admitted":
             try:
-                operations = self._descriptor(plugin, package, again=again).operations
+                operations = self._descriptions.of(plugin, package, again=again).operations
             except HarnessError as error:
                 state, reason = "broken", str(error)
         return _status_of(plugin, said, state, reason, operations)
@@ -206,7 +202,7 @@ class Plugins:
             # A database that was set back may have forgotten a revocation.
             self.home.check_head()
             held = lease(self.home.connection(), plugin_id, pin=pin, known=self._known)
-            found = (held, self._descriptor(held.plugin, held.package))
+            found = (held, self._descriptions.of(held.plugin, held.package))
             self._leases[plugin_id] = found
         return found
 
@@ -216,36 +212,6 @@ class Plugins:
             own, *libraries = load_set(held.plugin, held.package, known=self._known)
             self._load_sets[key] = LoadSet(own, tuple(libraries))
         return self._load_sets[key]
-
-    def _descriptor(
-        self, plugin: InstalledPlugin, package: VerifiedPackage, *, again: bool = True
-    ) -> Descriptor:
-        descriptor = cache.load(self._kept, package)
-        if descriptor is not None:
-            return descriptor
-        fault = "" if again else cache.load_fault(self._kept, package)
-        if fault:
-            raise PluginError(fault)
-        try:
-            descriptor = self._asked(plugin, package)
-        except PluginError as error:
-            cache.save_fault(self._kept, package, str(error))
-            raise
-        cache.save(self._kept, package, descriptor)
-        return descriptor
-
-    def _asked(self, plugin: InstalledPlugin, package: VerifiedPackage) -> Descriptor:
-        from sciharness.workers.pool import Workers  # only a cold cache needs workers
-
-        own, *libraries = load_set(plugin, package, known=self._known)
-        scratch = Path(tempfile.mkdtemp(prefix="describe-", dir=self.home.temporary))
-        try:
-            with Workers(scratch, hidden=(self.home.path,)) as workers:
-                descriptor = workers.describe(LoadSet(own, tuple(libraries)))
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-        _check_hook_api(descriptor)
-        return descriptor
 
 
 def _status_of(
@@ -271,14 +237,3 @@ def _status_of(
 def _bind(tx: Transaction) -> None:
     """Bind the newest decision into the home's head, so that a set-back database is noticed."""
     tx.record_head("catalog", catalog.head(tx.connection).hash)
-
-
-def _check_hook_api(descriptor: Descriptor) -> None:
-    from sciharness.hooks import HOOK_API
-
-    if descriptor.hook_api != HOOK_API:
-        raise PluginError(
-            f"is written for HOOK_API {descriptor.hook_api}, this kernel has {HOOK_API}",
-            where=f"{descriptor.plugin_id} {descriptor.version}",
-            hint="Install a version of it that fits this kernel.",
-        )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from attrs import define, evolve
+from attrs import evolve
 
 from sciharness.contract.records import COUNTED_BUDGET_KEYS
 from sciharness.descriptors import Descriptor
@@ -18,17 +17,15 @@ from sciharness.workers import slots
 from sciharness.workers.answers import answer_of, descriptor_of, result_of
 from sciharness.workers.child import Grants, Limits
 from sciharness.workers.confinement import NONE, probe
+from sciharness.workers.crew import Crew, Key, Member
 from sciharness.workers.events import EventCheck
 from sciharness.workers.failures import ActionFailed, ImportFailed
 from sciharness.workers.jobs import Consultation, Job, JobResult, asked
 from sciharness.workers.launcher import Launcher
 from sciharness.workers.load_set import LoadSet
-from sciharness.workers.outcome import (
-    Produced,
-)
+from sciharness.workers.outcome import Produced
 from sciharness.workers.slots import ActionFolders, Slot
 from sciharness.workers.wire import Message
-from sciharness.workers.worker import Worker
 
 __all__ = [
     "ActionFailed",
@@ -46,13 +43,6 @@ Result = TypeVar("Result")
 CHARGEABLE = (*COUNTED_BUDGET_KEYS, "cpu_hours", "gpu_hours")
 
 
-@define
-class _Running:
-    slot: Slot
-    worker: Worker
-    key: tuple[object, ...]
-
-
 class Workers:
     """The workers of one run: started when needed, reused until one fails.
 
@@ -67,9 +57,7 @@ class Workers:
     ) -> None:
         self.root = root
         self.hidden = hidden
-        self._idle: dict[tuple[object, ...], list[_Running]] = {}
-        self._busy: list[_Running] = []
-        self._lock = threading.Lock()
+        self._crew = Crew()
         self._launcher = Launcher(hidden, limits or Limits())
         slots.recover(root)
 
@@ -149,12 +137,8 @@ class Workers:
 
     def close(self) -> None:
         """End all workers and remove their folders."""
-        with self._lock:
-            running = [*self._busy, *(one for idle in self._idle.values() for one in idle)]
-            self._busy, self._idle = [], {}
-        for one in running:
-            one.worker.close()
-            one.slot.remove()
+        for member in self._crew.dismissed():
+            member.end()
         self._launcher.close()
 
     def __enter__(self) -> Self:
@@ -198,7 +182,7 @@ class Workers:
     def _said(
         self,
         job: Job,
-        taken: _Running,
+        taken: Member,
         folders: ActionFolders,
         events: EventCheck,
         cancelled: Callable[[], bool],
@@ -214,32 +198,29 @@ class Workers:
             cancelled=cancelled,
         )
 
-    def _take(self, job: Job, cancelled: Callable[[], bool]) -> _Running:
-        if job.private and job.operation.network:
-            raise PluginError(
-                "has network access, so it is never given labels", where=job.operation.name
-            )
+    def _take(self, job: Job, cancelled: Callable[[], bool]) -> Member:
+        """Return a worker for the job, started if none stands by, and count it as at work."""
         operation = job.operation
-        key = (
-            job.pin.plugin_id,
-            job.pin.digest,
-            job.workers,
-            operation.network,
-            operation.programs,
-        )
-        with self._lock:
-            idle = self._idle.get(key, [])
-            if idle and not job.alone:
-                taken = idle.pop()
-                self._busy.append(taken)
-                return taken
+        if job.private and operation.network:
+            raise PluginError(
+                "has network access, so it is never given labels", where=operation.name
+            )
+        pin = job.pin
+        key = (pin.plugin_id, pin.digest, job.workers, operation.network, operation.programs)
+        member = None if job.alone else self._crew.called(key)
+        if member is None:
+            member = self._started(job, key, cancelled)
+            self._crew.join(member)
+        return member
+
+    def _started(self, job: Job, key: Key, cancelled: Callable[[], bool]) -> Member:
         slot = Slot.made(self.root)
         reads = tuple(one.path for one in job.inputs.values()) if job.alone else (slot.inputs,)
         grants = Grants(
             read=reads,
             write=(slot.work,),
-            execute=(slot.work,) if operation.programs else (),
-            sockets=operation.network,
+            execute=(slot.work,) if job.operation.programs else (),
+            sockets=job.operation.network,
             hidden=self.hidden,
         )
         try:
@@ -247,26 +228,18 @@ class Workers:
         except BaseException:
             slot.remove()
             raise
-        taken = _Running(slot, worker, key)
-        with self._lock:
-            self._busy.append(taken)
-        return taken
+        return Member(slot, worker, key)
 
-    def _drop(self, taken: _Running, folders: ActionFolders) -> None:
+    def _drop(self, taken: Member, folders: ActionFolders) -> None:
         taken.worker.close()
         slots.keep_checkpoint(self.root, folders.work)
         taken.slot.remove()
-        with self._lock:
-            if taken in self._busy:
-                self._busy.remove(taken)
+        self._crew.leave(taken)
 
-    def _give_back(self, taken: _Running, folders: ActionFolders, *, fresh: bool) -> None:
+    def _give_back(self, taken: Member, folders: ActionFolders, *, fresh: bool) -> None:
         if fresh:
-            taken.worker.close()
-            taken.slot.remove()
+            taken.end()
+            self._crew.leave(taken)
         else:
             taken.slot.end(folders)
-        with self._lock:
-            self._busy.remove(taken)
-            if not fresh:
-                self._idle.setdefault(taken.key, []).append(taken)
+            self._crew.stand_by(taken)
