@@ -236,7 +236,7 @@ def together(path: Path, count: int, turns: int) -> tuple[float, float]:
 
 def test_the_operation_adds_little_to_raw_tracking(tmp_path: Path) -> None:
     from sciharness_xsuite.lattice import read_lattice
-    from sciharness_xsuite.offers import track
+    from sciharness_xsuite.offers.tracks import track
     from sciharness_xsuite.requests import TrackRequest
     from sciharness_xsuite.tracking import Tracker
 
@@ -261,7 +261,7 @@ MANY = """
 import resource, sys, time
 from pathlib import Path
 from sciharness import Context, Input
-from sciharness_xsuite.offers import track
+from sciharness_xsuite.offers.tracks import track
 from sciharness_xsuite.requests import RandomSet, TrackRequest
 count, turns, folder = int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
 said = []

@@ -159,7 +159,8 @@ def forge() -> Callable[..., Path]:
         **said: Any,
     ) -> Path:
         from sciharness_catalog.attestation import Attestation
-        from sciharness_publisher import generated, publishing
+        from sciharness_publisher import publishing
+        from sciharness_publisher.generated_predictor import predictor_payload, predictor_wheel
 
         with zipfile.ZipFile(wheel) as archive:
             names = (*publishing.PARTS.values(),)
@@ -174,11 +175,11 @@ def forge() -> Callable[..., Path]:
         )
         view = {"contract_digest": known.contract_sha256, "metrics": []}
         maker = publishing.Statements(plugin_id, version, sources, view)
-        bare = generated.payload(plugin_id, version, files, card)
-        plan = generated.predictor_wheel(plugin_id, version, files, b"", card)
+        bare = predictor_payload(plugin_id, version, files, card)
+        plan = predictor_wheel(plugin_id, version, files, b"", card)
         digest = publishing._digest(plan, bare)
         inside = maker.of(publishing.PAYLOAD, digest, digest, bare)
-        whole = generated.predictor_wheel(plugin_id, version, files, inside.to_bytes(), card)
+        whole = predictor_wheel(plugin_id, version, files, inside.to_bytes(), card)
         plan = WheelPlan(
             whole.name,
             whole.version,

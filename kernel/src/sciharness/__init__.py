@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sciharness.agent_context import AgentContext
     from sciharness.hooks import HOOK_API, hookimpl
     from sciharness.plugin import (
+        PREDICTOR_OUTPUTS,
         Capability,
         Context,
         Evaluator,
@@ -41,6 +42,7 @@ _PLACES = {
     "AgentContext": "sciharness.agent_context",
     "HOOK_API": "sciharness.hooks",
     "hookimpl": "sciharness.hooks",
+    "PREDICTOR_OUTPUTS": "sciharness.plugin",
     "Capability": "sciharness.plugin",
     "Context": "sciharness.plugin",
     "Evaluator": "sciharness.plugin",
@@ -68,6 +70,7 @@ _PLACES = {
 
 __all__ = [
     "HOOK_API",
+    "PREDICTOR_OUTPUTS",
     "AgentContext",
     "Capability",
     "Context",

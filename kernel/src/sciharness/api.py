@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from sciharness.contract.artifact_types import PREDICTOR_FILES
 from sciharness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Result:
 
     def _predictor(self, folder: Path) -> Path:
         folder.mkdir()
-        for name in ("model.json", "inference.py", "model_card.json"):
+        for name in PREDICTOR_FILES:
             (folder / name).write_bytes(self.artifact(name).read_bytes())
         return folder
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from sciharness.contract.artifact_types import PREDICTOR_FILES
+
 if TYPE_CHECKING:
     from sciharness.roles import Launch
 
@@ -52,6 +54,14 @@ class OutputSpec:
     name: str
     type: str
     optional: bool = False
+
+
+# A predictor of file-predictor-v1, as the publisher's `write_predictor` writes it.
+PREDICTOR_OUTPUTS = (
+    *(OutputSpec(name, kind) for name, kind in PREDICTOR_FILES.items()),
+    OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
+    OutputSpec("usage_guide.md", "USAGE_GUIDE"),
+)
 
 
 @frozen

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import field, frozen
-
 from sciharness import Context, InputSpec, Outcome, Publisher, hookimpl
-
-
-@frozen
-class PublishRequest:
-    """Identity of the package; an empty version follows from the model's digest."""
-
-    id: str = field(metadata={"help": "Plugin ID, such as example.pendulum."})
-    version: str = field(default="", metadata={"help": "Version, such as 0.1.0."})
+from sciharness_publisher.request import PublishRequest
 
 
 def publish(request: PublishRequest, context: Context) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from attrs import asdict, field, frozen
 
-from sciharness.plugin import Context
+from sciharness.plugin import PREDICTOR_OUTPUTS, Context
 from sciharness_publisher.example import minimal_example
 from sciharness_publisher.guide import usage_guide
 from sciharness_publisher.sources import inference_source
@@ -165,14 +165,20 @@ def write_predictor(context: Context, model: Model, card: Card) -> None:
         ValueError: a value is not finite, so it cannot stand in JSON.
     """
     texts = {
-        ("model.json", "model"): _line_by_line(model_document(model, card)),
-        ("inference.py", "inference.source.python"): inference_source(model.inference),
-        ("model_card.json", "model_card"): _json(card_document(model, card)),
-        ("minimal_example.py", "MINIMAL_EXAMPLE"): minimal_example(model),
-        ("usage_guide.md", "USAGE_GUIDE"): usage_guide(model, card),
+        "model.json": _line_by_line(model_document(model, card)),
+        "inference.py": inference_source(model.inference),
+        "model_card.json": _json(card_document(model, card)),
+        "minimal_example.py": minimal_example(model),
+        "usage_guide.md": usage_guide(model, card),
     }
-    for (name, type_), text in texts.items():
-        context.output(name, type_).write_text(text, encoding="utf-8", newline="\n")
+    write_texts(context, texts)
+
+
+def write_texts(context: Context, texts: Mapping[str, str]) -> None:
+    """Write the files of a predictor, given by name, under their artifact types."""
+    for output in PREDICTOR_OUTPUTS:
+        path = context.output(output.name, output.type)
+        path.write_text(texts[output.name], encoding="utf-8", newline="\n")
 
 
 def model_document(model: Model, card: Card) -> Json:

@@ -14,12 +14,11 @@ from sciharness_catalog.attestation import Attestation, Source
 from sciharness_catalog.digest import implementation_digest
 from sciharness_catalog.metadata import Metadata, canonical_requirement
 from sciharness_publisher import __version__
-from sciharness_publisher.generated import (
+from sciharness_publisher.generated import Json, is_plugin_id
+from sciharness_publisher.generated_predictor import (
     OPERATION,
     PROTOCOL,
-    Json,
-    is_plugin_id,
-    payload,
+    predictor_payload,
     predictor_wheel,
 )
 from sciharness_publisher.wheels import WheelPlan, build_wheel, wheel_members
@@ -51,7 +50,7 @@ def publish(plugin_id: str, version: str, context: Context) -> Outcome:
     number = checked_identity(plugin_id, version, files["model.json"])
     sources = [source_of(part) for part in (*parts.values(), context.inputs["evaluation"])]
     said = Statements(plugin_id, number, tuple(sources), run)
-    bare = payload(plugin_id, number, files, card)
+    bare = predictor_payload(plugin_id, number, files, card)
     name = write_package(
         context, said, bare, lambda inside: predictor_wheel(plugin_id, number, files, inside, card)
     )

@@ -7,13 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from sciharness import Context, InputSpec, Outcome, Publisher, hookimpl
+from sciharness_publisher.request import PublishRequest
 
 Json = dict[str, Any]  # Any: JSON values
 
-OPERATION = "solve"
 # input name -> file name in the package; there is no fourth source
 PARTS = {
     "bundle": "solver.tar",
@@ -22,15 +22,7 @@ PARTS = {
 }
 
 
-@frozen
-class AdapterRequest:
-    """Identity of the package; an empty version follows from the adapter's digest."""
-
-    id: str = field(metadata={"help": "Plugin ID, such as example.solver."})
-    version: str = field(default="", metadata={"help": "Version, such as 0.1.0."})
-
-
-def publish(request: AdapterRequest, context: Context) -> Outcome:
+def publish(request: PublishRequest, context: Context) -> Outcome:
     """Write a wheel that solves as the solver does, and its attestation.
 
     Raises:
@@ -39,7 +31,11 @@ def publish(request: AdapterRequest, context: Context) -> Outcome:
     """
     # Here and below: not needed to describe.
     from sciharness.adapters import INTERFACE, STATEMENTS, check_interface, read_validation
-    from sciharness_publisher.generated import adapter_payload, adapter_wheel
+    from sciharness_publisher.generated_adapter import (
+        OPERATION,
+        adapter_payload,
+        adapter_wheel,
+    )
     from sciharness_publisher.publishing import (
         Statements,
         checked_identity,
@@ -83,7 +79,7 @@ def harness_publishers() -> Sequence[Publisher]:
         Publisher(
             operation="publish",
             run=publish,
-            request=AdapterRequest,
+            request=PublishRequest,
             summary="Make an installable package of a solver and its adapter, with an attestation.",
             delivers=("solver_adapter",),
             inputs=(

@@ -1,10 +1,18 @@
-"""The plugin: ``search`` for formulas, and any ``candidate`` of a search as a predictor."""
+"""The plugin: ``search`` and ``dynamics`` for formulas, ``baseline``, ``candidate``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
+from sciharness import (
+    PREDICTOR_OUTPUTS,
+    Capability,
+    Context,
+    InputSpec,
+    Outcome,
+    OutputSpec,
+    hookimpl,
+)
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
 from sciharness_symbolic_regression.request import (
     BaselineRequest,
@@ -13,23 +21,24 @@ from sciharness_symbolic_regression.request import (
 )
 
 MEASURES = ("relative_rmse", "r2", "rmse", "mae", "max_abs_error", "nrmse_std")
-PREDICTOR = (
-    OutputSpec("model.json", "model"),
-    OutputSpec("inference.py", "inference.source.python"),
-    OutputSpec("model_card.json", "model_card"),
-    OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
-    OutputSpec("usage_guide.md", "USAGE_GUIDE"),
-)
+CANDIDATE_METRICS = (*MEASURES, *(f"train_{name}" for name in MEASURES), "complexity")
 METRICS = (
-    *MEASURES,
-    *(f"train_{name}" for name in MEASURES),
-    "complexity",
+    *CANDIDATE_METRICS,
     "stability",
     "mean_relative_rmse",
     "linear_relative_rmse",
     "weighted_relative_rmse",
     "reduced_chi_square",
 )
+
+ROWS = InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows")
+GUESSES = InputSpec(
+    "guesses",
+    ("guesses",),
+    optional=True,
+    summary="formulas to start from and to score, one a line",
+)
+FORMULAS = OutputSpec("formulas.json", "analysis_result")
 
 
 def search(request: SearchRequest, context: Context) -> Outcome:
@@ -43,6 +52,21 @@ def search(request: SearchRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+SEARCH = Capability(
+    operation="search",
+    run=search,
+    request=SearchRequest,
+    summary="Find formulas for a table's target, with range and credibility.",
+    group="execution and training",
+    inputs=(
+        ROWS,
+        GUESSES,
+    ),
+    outputs=(FORMULAS, *PREDICTOR_OUTPUTS),
+    metrics=METRICS,
+)
+
+
 def candidate(request: CandidateRequest, context: Context) -> Outcome:
     """Write another formula of a search as a predictor, with its constants as they are.
 
@@ -53,6 +77,21 @@ def candidate(request: CandidateRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+CANDIDATE = Capability(
+    operation="candidate",
+    run=candidate,
+    request=CandidateRequest,
+    summary="Write another formula of a search as a predictor.",
+    group="execution and training",
+    inputs=(
+        InputSpec("formulas", ("analysis_result",), summary="formulas.json of a search"),
+        ROWS,
+    ),
+    outputs=PREDICTOR_OUTPUTS,
+    metrics=CANDIDATE_METRICS,
+)
+
+
 def baseline(request: BaselineRequest, context: Context) -> Outcome:
     """Fit simple closed forms by least squares, where no search engine can be had.
 
@@ -61,6 +100,19 @@ def baseline(request: BaselineRequest, context: Context) -> Outcome:
     from sciharness_symbolic_regression.baseline.operation import run  # numpy, not to describe
 
     return run(request, context)
+
+
+BASELINE = Capability(
+    operation="baseline",
+    run=baseline,
+    request=BaselineRequest,
+    summary="Fit simple closed forms to a table's target; no search.",
+    group="execution and training",
+    inputs=(ROWS,),
+    outputs=(FORMULAS, *PREDICTOR_OUTPUTS),
+    metrics=METRICS,
+    permission="symbolic_baseline",
+)
 
 
 def dynamics(request: DynamicsRequest, context: Context) -> Outcome:
@@ -74,73 +126,27 @@ def dynamics(request: DynamicsRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+DYNAMICS = Capability(
+    operation="dynamics",
+    run=dynamics,
+    request=DynamicsRequest,
+    summary="Find the law of motion of a variable of a context.data directory.",
+    group="execution and training",
+    inputs=(
+        InputSpec("data", ("context_data",), summary="a directory with a time axis"),
+        GUESSES,
+    ),
+    outputs=(
+        FORMULAS,
+        OutputSpec("dynamics.json", "analysis_result"),
+        OutputSpec("samples.csv", "DATASET"),
+        *PREDICTOR_OUTPUTS,
+    ),
+    metrics=METRICS,
+)
+
+
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
     """Return all operations."""
-    return (
-        Capability(
-            operation="search",
-            run=search,
-            request=SearchRequest,
-            summary="Find formulas for a table's target, with range and credibility.",
-            group="execution and training",
-            inputs=(
-                InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),
-                InputSpec(
-                    "guesses",
-                    ("guesses",),
-                    optional=True,
-                    summary="formulas to start from and to score, one a line",
-                ),
-            ),
-            outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
-            metrics=METRICS,
-        ),
-        Capability(
-            operation="baseline",
-            run=baseline,
-            request=BaselineRequest,
-            summary="Fit simple closed forms to a table's target; no search.",
-            group="execution and training",
-            inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
-            outputs=(OutputSpec("formulas.json", "analysis_result"), *PREDICTOR),
-            metrics=METRICS,
-            permission="symbolic_baseline",
-        ),
-        Capability(
-            operation="dynamics",
-            run=dynamics,
-            request=DynamicsRequest,
-            summary="Find the law of motion of a variable of a context.data directory.",
-            group="execution and training",
-            inputs=(
-                InputSpec("data", ("context_data",), summary="a directory with a time axis"),
-                InputSpec(
-                    "guesses",
-                    ("guesses",),
-                    optional=True,
-                    summary="formulas to start from and to score, one a line",
-                ),
-            ),
-            outputs=(
-                OutputSpec("formulas.json", "analysis_result"),
-                OutputSpec("dynamics.json", "analysis_result"),
-                OutputSpec("samples.csv", "DATASET"),
-                *PREDICTOR,
-            ),
-            metrics=METRICS,
-        ),
-        Capability(
-            operation="candidate",
-            run=candidate,
-            request=CandidateRequest,
-            summary="Write another formula of a search as a predictor.",
-            group="execution and training",
-            inputs=(
-                InputSpec("formulas", ("analysis_result",), summary="formulas.json of a search"),
-                InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),
-            ),
-            outputs=PREDICTOR,
-            metrics=(*MEASURES, *(f"train_{name}" for name in MEASURES), "complexity"),
-        ),
-    )
+    return (SEARCH, BASELINE, DYNAMICS, CANDIDATE)

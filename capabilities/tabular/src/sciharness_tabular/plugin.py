@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
+from sciharness import (
+    PREDICTOR_OUTPUTS,
+    Capability,
+    Context,
+    InputSpec,
+    Outcome,
+    OutputSpec,
+    hookimpl,
+)
 from sciharness_tabular.requests import DescribeRequest, TrainRequest
 
 DESCRIBE_METRICS = (
@@ -49,6 +57,21 @@ def describe(request: DescribeRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+DESCRIBE = Capability(
+    operation="describe",
+    run=describe,
+    request=DescribeRequest,
+    summary="Describe a table: types, ranges, gaps, duplicates, correlations, balance.",
+    group="analysis",
+    inputs=(InputSpec("data", ("labelled_table", "table", "DATASET"), summary="the rows"),),
+    outputs=(
+        OutputSpec("description.json", "analysis_result"),
+        OutputSpec("description.md", "OTHER"),
+    ),
+    metrics=DESCRIBE_METRICS,
+)
+
+
 def train(request: TrainRequest, context: Context) -> Outcome:
     """Compare models by cross-validation and write the chosen one as a predictor.
 
@@ -63,38 +86,22 @@ def train(request: TrainRequest, context: Context) -> Outcome:
     return run(request, context)
 
 
+TRAIN = Capability(
+    operation="train",
+    run=train,
+    request=TrainRequest,
+    summary="Train a regressor or classifier, chosen by cross-validation.",
+    group="execution and training",
+    inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
+    outputs=(
+        OutputSpec("model_selection.json", "analysis_result"),
+        *PREDICTOR_OUTPUTS,
+    ),
+    metrics=TRAIN_METRICS,
+)
+
+
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
     """Return the two operations."""
-    return (
-        Capability(
-            operation="describe",
-            run=describe,
-            request=DescribeRequest,
-            summary="Describe a table: types, ranges, gaps, duplicates, correlations, balance.",
-            group="analysis",
-            inputs=(InputSpec("data", ("labelled_table", "table", "DATASET"), summary="the rows"),),
-            outputs=(
-                OutputSpec("description.json", "analysis_result"),
-                OutputSpec("description.md", "OTHER"),
-            ),
-            metrics=DESCRIBE_METRICS,
-        ),
-        Capability(
-            operation="train",
-            run=train,
-            request=TrainRequest,
-            summary="Train a regressor or classifier, chosen by cross-validation.",
-            group="execution and training",
-            inputs=(InputSpec("data", ("labelled_table", "DATASET"), summary="the visible rows"),),
-            outputs=(
-                OutputSpec("model_selection.json", "analysis_result"),
-                OutputSpec("model.json", "model"),
-                OutputSpec("inference.py", "inference.source.python"),
-                OutputSpec("model_card.json", "model_card"),
-                OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
-                OutputSpec("usage_guide.md", "USAGE_GUIDE"),
-            ),
-            metrics=TRAIN_METRICS,
-        ),
-    )
+    return (DESCRIBE, TRAIN)

@@ -11,6 +11,7 @@ from attrs.validators import and_, gt, in_, le, min_len
 from sciharness import Capability, Context, InputSpec, Outcome, OutputSpec, hookimpl
 
 GROUP = "knowledge and verification"
+HYPOTHESIS = InputSpec("hypothesis", ("hypothesis",))
 REFIT_METRICS = (
     "verification_relative_rmse",
     "refit_relative_rmse",
@@ -47,6 +48,20 @@ def hypothesise(request: HypothesisRequest, context: Context) -> Outcome:
     return write_hypothesis(request, context)
 
 
+HYPOTHESISE = Capability(
+    operation="hypothesise",
+    run=hypothesise,
+    request=HypothesisRequest,
+    summary="State that a formula holds within a tolerance.",
+    group=GROUP,
+    inputs=(
+        InputSpec("formulas", ("analysis_result",)),
+        InputSpec("previous", ("hypothesis",), optional=True),
+    ),
+    outputs=(OutputSpec("hypothesis.json", "hypothesis"),),
+)
+
+
 @frozen
 class PlanRequest:
     """How the hypothesis will be tested."""
@@ -68,6 +83,17 @@ def plan(request: PlanRequest, context: Context) -> Outcome:
     return write_plan(request, context)
 
 
+PLAN = Capability(
+    operation="plan",
+    run=plan,
+    request=PlanRequest,
+    summary="Plan how a hypothesis is tested; a person approves the plan.",
+    group=GROUP,
+    inputs=(HYPOTHESIS,),
+    outputs=(OutputSpec("verification_plan.json", "verification_plan"),),
+)
+
+
 @frozen
 class RefitRequest:
     """Nothing can be chosen here: the approved plan says everything."""
@@ -84,6 +110,25 @@ def refit(request: RefitRequest, context: Context) -> Outcome:
     from sciharness_verification.refitting import carry_out  # numpy and scipy
 
     return carry_out(context)
+
+
+REFIT = Capability(
+    operation="refit",
+    run=refit,
+    request=RefitRequest,
+    summary="Carry out an approved plan on rows that the search did not use.",
+    group=GROUP,
+    inputs=(
+        InputSpec("plan", ("verification_plan",)),
+        HYPOTHESIS,
+        InputSpec("data", ("labelled_table",)),
+    ),
+    outputs=(
+        OutputSpec("verification_result.json", "verification_result"),
+        OutputSpec("evidence.json", "evidence"),
+    ),
+    metrics=REFIT_METRICS,
+)
 
 
 @frozen
@@ -104,56 +149,18 @@ def claim(request: ClaimRequest, context: Context) -> Outcome:
     return write_claim(request.text, context)
 
 
+CLAIM = Capability(
+    operation="claim",
+    run=claim,
+    request=ClaimRequest,
+    summary="Claim what the evidence shows, naming it.",
+    group=GROUP,
+    inputs=(InputSpec("evidence", ("evidence",)),),
+    outputs=(OutputSpec("scientific_claim.json", "scientific_claim"),),
+)
+
+
 @hookimpl
 def harness_capabilities() -> Sequence[Capability]:
     """Return the four operations of the workflow."""
-    hypothesis = InputSpec("hypothesis", ("hypothesis",))
-    return (
-        Capability(
-            operation="hypothesise",
-            run=hypothesise,
-            request=HypothesisRequest,
-            summary="State that a formula holds within a tolerance.",
-            group=GROUP,
-            inputs=(
-                InputSpec("formulas", ("analysis_result",)),
-                InputSpec("previous", ("hypothesis",), optional=True),
-            ),
-            outputs=(OutputSpec("hypothesis.json", "hypothesis"),),
-        ),
-        Capability(
-            operation="plan",
-            run=plan,
-            request=PlanRequest,
-            summary="Plan how a hypothesis is tested; a person approves the plan.",
-            group=GROUP,
-            inputs=(hypothesis,),
-            outputs=(OutputSpec("verification_plan.json", "verification_plan"),),
-        ),
-        Capability(
-            operation="refit",
-            run=refit,
-            request=RefitRequest,
-            summary="Carry out an approved plan on rows that the search did not use.",
-            group=GROUP,
-            inputs=(
-                InputSpec("plan", ("verification_plan",)),
-                hypothesis,
-                InputSpec("data", ("labelled_table",)),
-            ),
-            outputs=(
-                OutputSpec("verification_result.json", "verification_result"),
-                OutputSpec("evidence.json", "evidence"),
-            ),
-            metrics=REFIT_METRICS,
-        ),
-        Capability(
-            operation="claim",
-            run=claim,
-            request=ClaimRequest,
-            summary="Claim what the evidence shows, naming it.",
-            group=GROUP,
-            inputs=(InputSpec("evidence", ("evidence",)),),
-            outputs=(OutputSpec("scientific_claim.json", "scientific_claim"),),
-        ),
-    )
+    return (HYPOTHESISE, PLAN, REFIT, CLAIM)

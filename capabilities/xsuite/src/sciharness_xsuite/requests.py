@@ -7,16 +7,12 @@ from typing import Any, Literal
 
 from attrs import field, frozen, validators
 
-Coordinate = Literal["x", "px", "y", "py", "zeta", "delta"]
-Maps = Literal["exact", "xtrack"]
+from sciharness_xsuite import settings
+from sciharness_xsuite.settings import Coordinate, Maps
+
 Method = Literal["auto", "4d", "6d"]
 MOST_PARTICLES = 20_000_000
 MOST_TURNS = 1_000_000_000
-
-_MAPS_HELP = (
-    "exact: closed-form maps in pure dipoles, faster and without slicing error; "
-    "xtrack: everything as the file and xtrack's defaults have it."
-)
 
 
 def _positive(maximum: float) -> Any:  # Any: validators have no common type
@@ -58,7 +54,7 @@ class TwissRequest:
     method: Method = field(
         default="auto", metadata={"help": "auto: 6D where a cavity works, else 4D."}
     )
-    maps: Maps = field(default="exact", metadata={"help": _MAPS_HELP})
+    maps: Maps = field(default="exact", metadata=settings.MAPS)
 
 
 @frozen
@@ -131,7 +127,7 @@ class TrackRequest:
         validator=validators.optional(_positive(1.0)),
         metadata={"help": "Normalised emittance in y, metres (1 sigma)."},
     )
-    maps: Maps = field(default="exact", metadata={"help": _MAPS_HELP})
+    maps: Maps = field(default="exact", metadata=settings.MAPS)
     device: Literal["auto", "cpu", "gpu"] = field(
         default="auto", metadata={"help": "auto: a GPU if cupy and a device are there."}
     )

@@ -10,7 +10,12 @@ DIRECTORY_BUNDLE = "directory_bundle"
 SOLVER_BUNDLE = "solver_bundle"
 # Stored as archives, given to operations as folders.
 FOLDERS = (DIRECTORY_BUNDLE, SOLVER_BUNDLE)
-PREDICTOR = ("model", "inference.source.python", "model_card")
+PREDICTOR_FILES = {
+    "model.json": "model",
+    "inference.py": "inference.source.python",
+    "model_card.json": "model_card",
+}
+PREDICTOR = tuple(PREDICTOR_FILES.values())
 REPORT = "scientific_report"
 
 # Kinds that only the hypothesis workflow makes.

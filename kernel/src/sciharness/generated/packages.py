@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.contract.artifact_types import PREDICTOR_FILES
 from sciharness.errors import DataError, IntegrityError
 from sciharness.runtime.inference import SOLVER_ARCHIVE
 from sciharness_catalog.attestation import Attestation
@@ -22,7 +23,6 @@ STATEMENT = "attestation.json"
 PAYLOAD = "payload"
 _LONGEST_ID = 100
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
-PREDICTOR = ("model.json", "inference.py", "model_card.json")
 
 
 @frozen
@@ -54,7 +54,7 @@ def predictor_files(files: Mapping[str, bytes], package: str) -> dict[str, bytes
         IntegrityError: one is missing.
     """
     found = {}
-    for name in PREDICTOR:
+    for name in PREDICTOR_FILES:
         data = files.get(f"{package}/{name}")
         if data is None:
             raise IntegrityError(f"{package}/{name} is missing", where=package)

@@ -14,9 +14,10 @@ from typing import Any
 
 from attrs import frozen
 
+from sciharness.contract.artifact_types import PREDICTOR_FILES
 from sciharness.errors import DataError, UsageError
 from sciharness.generated.outside import outside_note
-from sciharness.generated.packages import PREDICTOR, card_of, read_generated
+from sciharness.generated.packages import card_of, read_generated
 from sciharness.runtime.inference import SOLVER_ARCHIVE, RowsRefusedError
 from sciharness.runtime.inference import predict as run_predictor
 from sciharness.store.home import Home
@@ -77,14 +78,14 @@ def predictor_of(home: Home, source: str) -> dict[str, bytes]:
         _refuse_adapter(found.wheel.files, found.package, source)
         return found.predictor()
     if path.is_dir():
-        missing = [name for name in PREDICTOR if not (path / name).is_file()]
+        missing = [name for name in PREDICTOR_FILES if not (path / name).is_file()]
         if missing:
             raise DataError(
                 f"has no {missing[0]}",
                 where=source,
                 hint="A predictor is a folder with model.json, inference.py and model_card.json.",
             )
-        names = [*PREDICTOR, *([SOLVER_ARCHIVE] if (path / SOLVER_ARCHIVE).is_file() else [])]
+        names = [*PREDICTOR_FILES, *([SOLVER_ARCHIVE] if (path / SOLVER_ARCHIVE).is_file() else [])]
         return {name: (path / name).read_bytes() for name in names}
     from sciharness.generated.installed import load
     from sciharness.generated.packages import predictor_files

@@ -14,13 +14,13 @@ from sciharness.bundles.manifests import MANIFEST_BYTES, manifest_in
 from sciharness.bundles.survey import Member, survey_opened
 from sciharness.bundles.tree import opened_file, opened_folder
 from sciharness.bundles.zip_scan import ZipScan, scan_zip
+from sciharness.contract.artifact_types import PREDICTOR_FILES
 from sciharness.profiles._text import shown
 from sciharness.profiles.programs import Candidate, candidates
 from sciharness.profiles.records import README_BYTES, Profile
 
 Json = dict[str, Any]  # Any: JSON values
 
-PREDICTOR = frozenset({"model.json", "inference.py", "model_card.json"})
 _DOCUMENTS = ("readme", "usage", "install", "manual", "help")
 _DOCUMENT_SUFFIXES = ("", ".md", ".txt", ".rst", ".adoc", ".org")
 _LANGUAGES = {
@@ -88,7 +88,7 @@ def _profile(root: int, folder: Path, found: Survey, sha256: str) -> Profile:
         if documents:
             warnings.append("its documents are untrusted texts: no instruction, no authorisation")
     roles = ["reference_solver"] * (solver or bool(programs and not manifest)) + ["other"]
-    if set(paths) >= PREDICTOR:
+    if set(paths) >= PREDICTOR_FILES.keys():
         roles.insert(0, "predictor")
     kind = "solver_bundle" if solver else "directory_bundle"
     return Profile(kind, found.size, sha256, tuple(roles), facts, tuple(warnings[:50]))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sciharness.bundles import unpack
-from sciharness.contract.artifact_types import FOLDERS
+from sciharness.contract.artifact_types import FOLDERS, PREDICTOR_FILES, SOLVER_BUNDLE
 from sciharness.contract.inputs import input_facts
 from sciharness.contract.steps import Binding, PlannedStep
 from sciharness.descriptors import Operation
@@ -18,13 +18,6 @@ from sciharness.plugin import Input, InputSpec
 from sciharness.runtime.inference import SOLVER_ARCHIVE
 from sciharness.runtime.records import BUNDLE, TRAIN, WHOLE, ArtifactRef, StagedInput
 from sciharness.runtime.session import Session
-
-SOLVER_BUNDLE = "solver_bundle"
-PREDICTOR_FILES = {
-    "model.json": "model",
-    "inference.py": "inference.source.python",
-    "model_card.json": "model_card",
-}
 
 
 def resolve(session: Session, step: PlannedStep, operation: Operation) -> dict[str, Input]:

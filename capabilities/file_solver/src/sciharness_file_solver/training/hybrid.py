@@ -17,6 +17,7 @@ from sciharness_publisher.predictor import (
     Interval,
     card_document,
     model_document,
+    write_texts,
 )
 
 Json = dict[str, Any]  # Any: JSON values
@@ -70,14 +71,13 @@ def write_hybrid(context: Context, model: HybridModel, card: Card, part: str) ->
         tolerance=model.policy["tolerance"], miss=100 * model.policy["miss_rate"]
     )
     texts = {
-        ("model.json", "model"): _fields(document),
-        ("inference.py", "inference.source.python"): hybrid_source(part),
-        ("model_card.json", "model_card"): _fields(card_document(model, card)),
-        ("minimal_example.py", "MINIMAL_EXAMPLE"): minimal_example(model),
-        ("usage_guide.md", "USAGE_GUIDE"): guide,
+        "model.json": _fields(document),
+        "inference.py": hybrid_source(part),
+        "model_card.json": _fields(card_document(model, card)),
+        "minimal_example.py": minimal_example(model),
+        "usage_guide.md": guide,
     }
-    for (name, kind), text in texts.items():
-        context.output(name, kind).write_text(text, encoding="utf-8", newline="\n")
+    write_texts(context, texts)
 
 
 def _fields(document: Json) -> str:

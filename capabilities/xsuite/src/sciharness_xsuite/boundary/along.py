@@ -21,8 +21,8 @@ from sciharness_xsuite.boundary.frame import (
 )
 from sciharness_xsuite.boundary.rays import Ray
 from sciharness_xsuite.boundary.request import BoundaryRequest, MomentumRequest
-from sciharness_xsuite.datasets.space import COORDINATES
 from sciharness_xsuite.lattice import Lattice, read_lattice
+from sciharness_xsuite.settings import COORDINATES
 from sciharness_xsuite.tracking import Tracker
 
 

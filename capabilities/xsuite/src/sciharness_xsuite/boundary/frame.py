@@ -13,8 +13,9 @@ from sciharness import Context
 from sciharness.errors import DataError, RequestError
 from sciharness_xsuite.boundary.kept import Kept
 from sciharness_xsuite.boundary.rays import Means, Ray, Search, search
-from sciharness_xsuite.datasets.space import COORDINATES, place
+from sciharness_xsuite.datasets.space import place
 from sciharness_xsuite.lattice import Lattice
+from sciharness_xsuite.settings import COORDINATES
 from sciharness_xsuite.tracking import Tracker, loss_reason
 
 if TYPE_CHECKING:

@@ -8,23 +8,15 @@ from typing import Literal
 from attrs import field, frozen
 from attrs.validators import ge, gt, le, lt, optional
 
-from sciharness_xsuite.datasets.request import MOST_TURNS, Maps
-from sciharness_xsuite.datasets.space import Coordinate
-
-_TURNS_HELP = "Turns that a particle has to survive."
-_MAPS_HELP = "exact: closed-form maps of pure dipoles; xtrack: its own defaults."
-_SCAN_HELP = "Points of the first scan, from 0 to the largest amplitude."
-_CHECK_HELP = "Points inside the boundary that was found, to look for losses further in."
-_TRACKS_HELP = "Particles to track along one direction at most."
+from sciharness_xsuite import settings
+from sciharness_xsuite.settings import Coordinate, Maps
 
 
 @frozen
 class BoundaryRequest:
     """Settings of ``survival_boundary``: start + amplitude times direction is tracked."""
 
-    num_turns: int = field(
-        default=128, validator=[ge(1), le(MOST_TURNS)], metadata={"help": _TURNS_HELP}
-    )
+    num_turns: int = settings.turns(128)
     direction: Mapping[Coordinate, float] = field(
         factory=lambda: {"x": 1.0},
         metadata={"help": "How much of each coordinate one unit of amplitude adds."},
@@ -35,28 +27,18 @@ class BoundaryRequest:
     largest: float = field(
         default=0.5, validator=gt(0.0), metadata={"help": "Largest amplitude to try."}
     )
-    tolerance: float = field(
-        default=1e-6, validator=gt(0.0), metadata={"help": "Width of the bracket to reach."}
-    )
-    scan_points: int = field(
-        default=40, validator=[ge(3), le(100_000)], metadata={"help": _SCAN_HELP}
-    )
-    check_points: int = field(
-        default=24, validator=[ge(0), le(100_000)], metadata={"help": _CHECK_HELP}
-    )
-    max_tracks: int = field(
-        default=150, validator=[ge(3), le(1_000_000)], metadata={"help": _TRACKS_HELP}
-    )
-    maps: Maps = field(default="exact", metadata={"help": _MAPS_HELP})
+    tolerance: float = settings.tolerance(1e-6)
+    scan_points: int = settings.scan_points(40)
+    check_points: int = settings.check_points(24)
+    max_tracks: int = settings.max_tracks(150)
+    maps: Maps = field(default="exact", metadata=settings.MAPS)
 
 
 @frozen
 class MomentumRequest:
     """Settings of ``momentum_aperture``: the boundary along delta, up and down."""
 
-    num_turns: int = field(
-        default=128, validator=[ge(1), le(MOST_TURNS)], metadata={"help": _TURNS_HELP}
-    )
+    num_turns: int = settings.turns(128)
     start: Mapping[Coordinate, float] = field(
         factory=dict, metadata={"help": "Coordinates besides delta; those not named are 0."}
     )
@@ -65,19 +47,11 @@ class MomentumRequest:
         validator=[gt(0.0), lt(1.0)],
         metadata={"help": "Largest absolute delta to try."},
     )
-    tolerance: float = field(
-        default=1e-5, validator=gt(0.0), metadata={"help": "Width of the bracket to reach."}
-    )
-    scan_points: int = field(
-        default=40, validator=[ge(3), le(100_000)], metadata={"help": _SCAN_HELP}
-    )
-    check_points: int = field(
-        default=24, validator=[ge(0), le(100_000)], metadata={"help": _CHECK_HELP}
-    )
-    max_tracks: int = field(
-        default=150, validator=[ge(3), le(1_000_000)], metadata={"help": _TRACKS_HELP}
-    )
-    maps: Maps = field(default="exact", metadata={"help": _MAPS_HELP})
+    tolerance: float = settings.tolerance(1e-5)
+    scan_points: int = settings.scan_points(40)
+    check_points: int = settings.check_points(24)
+    max_tracks: int = settings.max_tracks(150)
+    maps: Maps = field(default="exact", metadata=settings.MAPS)
 
 
 @frozen
@@ -87,9 +61,7 @@ class ApertureRequest:
     r_max: float = field(
         validator=gt(0.0), metadata={"help": "Outer radius of the search, in metres or sigma."}
     )
-    num_turns: int = field(
-        default=1_000, validator=[ge(1), le(MOST_TURNS)], metadata={"help": _TURNS_HELP}
-    )
+    num_turns: int = settings.turns(1_000)
     angles: int = field(
         default=19, validator=[ge(1), le(10_000)], metadata={"help": "Number of rays."}
     )
@@ -120,13 +92,7 @@ class ApertureRequest:
         validator=optional(gt(0.0)),
         metadata={"help": "Width of the brackets to reach; by default r_max / 1000."},
     )
-    scan_points: int = field(
-        default=32, validator=[ge(3), le(100_000)], metadata={"help": _SCAN_HELP}
-    )
-    check_points: int = field(
-        default=8, validator=[ge(0), le(100_000)], metadata={"help": _CHECK_HELP}
-    )
-    max_tracks: int = field(
-        default=100, validator=[ge(3), le(1_000_000)], metadata={"help": _TRACKS_HELP}
-    )
-    maps: Maps = field(default="exact", metadata={"help": _MAPS_HELP})
+    scan_points: int = settings.scan_points(32)
+    check_points: int = settings.check_points(8)
+    max_tracks: int = settings.max_tracks(100)
+    maps: Maps = field(default="exact", metadata=settings.MAPS)

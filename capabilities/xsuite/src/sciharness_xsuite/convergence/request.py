@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from attrs import field, frozen
 from attrs.validators import ge, gt, le, min_len
 
-from sciharness_xsuite.datasets.request import MOST_TURNS
-from sciharness_xsuite.datasets.space import Coordinate
+from sciharness_xsuite import settings
+from sciharness_xsuite.settings import Coordinate
 
 MOST_KICKS = 2_000
 
@@ -27,11 +27,7 @@ class ConvergenceRequest:
         validator=[min_len(1), _rising],
         metadata={"help": "Kick counts to compare; the last one is what the others are held to."},
     )
-    num_turns: int = field(
-        default=128,
-        validator=[ge(1), le(MOST_TURNS)],
-        metadata={"help": "Turns of the particles whose survival is compared."},
-    )
+    num_turns: int = settings.turns(128, "Turns of the particles whose survival is compared.")
     num_particles: int = field(
         default=400,
         validator=[ge(0), le(1_000_000)],

@@ -11,9 +11,10 @@ from sciharness import Context, Outcome, read_table
 from sciharness.errors import DataError, RequestError
 from sciharness_xsuite.datasets.gathering import Gathered, Plan, gather
 from sciharness_xsuite.datasets.request import LEAST_EVALUATION, StabilityRequest
-from sciharness_xsuite.datasets.space import COORDINATES, Coordinate, Space, space_of
+from sciharness_xsuite.datasets.space import Space, space_of
 from sciharness_xsuite.datasets.writing import write_facts, write_labelled
 from sciharness_xsuite.lattice import Lattice, read_lattice
+from sciharness_xsuite.settings import COORDINATES, Coordinate
 from sciharness_xsuite.tracking import Tracker
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import Literal
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from sciharness_xsuite.datasets.space import Coordinate
+from sciharness_xsuite import settings
+from sciharness_xsuite.settings import Coordinate, Maps
 
 LEAST_EVALUATION = 2_000
 MOST_PARTICLES = 1_000_000
-MOST_TURNS = 100_000_000
-Maps = Literal["exact", "xtrack"]
 
 
 @frozen
@@ -27,11 +26,7 @@ class StabilityRequest:
             "takes the predictor that it is made for, and is the step of holdout.generated_by."
         },
     )
-    num_turns: int = field(
-        default=128,
-        validator=[ge(1), le(MOST_TURNS)],
-        metadata={"help": "Turns that a particle has to survive."},
-    )
+    num_turns: int = settings.turns(128)
     num_particles: int = field(
         default=2_000,
         validator=[ge(10), le(MOST_PARTICLES)],
@@ -59,7 +54,4 @@ class StabilityRequest:
         validator=[ge(0.05), le(1.0)],
         metadata={"help": "Share of an adaptive set that is spread evenly first."},
     )
-    maps: Maps = field(
-        default="exact",
-        metadata={"help": "exact: closed-form maps of pure dipoles; xtrack: its own defaults."},
-    )
+    maps: Maps = field(default="exact", metadata=settings.MAPS)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
 
 from sciharness.errors import RequestError
+from sciharness_xsuite.settings import COORDINATES, Coordinate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
-Coordinate = Literal["x", "px", "y", "py", "zeta", "delta"]
-COORDINATES: tuple[Coordinate, ...] = ("x", "px", "y", "py", "zeta", "delta")
 UNITS: Mapping[str, str] = {"x": "m", "px": "1", "y": "m", "py": "1", "zeta": "m", "delta": "1"}
 MEANINGS: Mapping[str, str] = {
     "x": "horizontal position at element 0",

@@ -14,11 +14,11 @@ from sciharness import Context, canonical_json
 from sciharness.errors import DataError, HarnessError, RequestError
 from sciharness_xsuite.boundary import along, aperture
 from sciharness_xsuite.boundary.request import ApertureRequest, BoundaryRequest, MomentumRequest
-from sciharness_xsuite.datasets.space import Coordinate
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.optics import optics_at_start
 from sciharness_xsuite.scans.knobs import Cell, with_cell
 from sciharness_xsuite.scans.request import ScanRequest
+from sciharness_xsuite.settings import Coordinate
 
 SCHEMA = "scan-cells-v1"
 CELLS = "scan_cells.json"

@@ -13,12 +13,12 @@ import numpy as np
 from attrs import evolve
 
 from sciharness.errors import RequestError
-from sciharness_xsuite.datasets.space import COORDINATES, Coordinate
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.lattice.classes import fields_of
 from sciharness_xsuite.lattice.load import build
 from sciharness_xsuite.lattice.values import fault_of
 from sciharness_xsuite.scans.request import MOST_CELLS, Keep, Parameter, ScanRequest
+from sciharness_xsuite.settings import COORDINATES, Coordinate
 
 MOMENTUM = "p0c_ev"
 _ENTRY = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)\[([0-9]{1,2})\]")

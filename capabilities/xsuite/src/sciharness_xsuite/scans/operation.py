@@ -12,6 +12,7 @@ from sciharness_xsuite.lattice import read_lattice
 from sciharness_xsuite.scans.cells import CELLS, MAIN, Finished, find, key_of, settings_of
 from sciharness_xsuite.scans.knobs import Cell, cells, check
 from sciharness_xsuite.scans.request import ScanRequest
+from sciharness_xsuite.tracking.tables import parquet_modules
 
 
 def run(request: ScanRequest, context: Context) -> Outcome:
@@ -108,17 +109,9 @@ def _write(
     if request.table == "csv":
         write_rows(context.output("scan.csv", "DATASET"), header, rows)
         return
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise DataError(
-            "a Parquet table needs pyarrow, which is not installed",
-            where="table",
-            hint="pip install 'sciharness-suite[parquet]', or --with table=csv.",
-        ) from error
+    pyarrow, parquet = parquet_modules()
     columns = {name: [row[place] for row in rows] for place, name in enumerate(header)}
-    pyarrow.parquet.write_table(pyarrow.table(columns), context.output("scan.parquet", "DATASET"))
+    parquet.write_table(pyarrow.table(columns), context.output("scan.parquet", "DATASET"))
 
 
 def _metrics(

@@ -9,7 +9,8 @@ import numpy as np
 from attrs import define, field, frozen
 
 from sciharness_xsuite.lattice.record import Reference
-from sciharness_xsuite.tracking.record import COORDINATES, Floats, Integers
+from sciharness_xsuite.settings import COORDINATES
+from sciharness_xsuite.tracking.record import Floats, Integers
 from sciharness_xsuite.tracking.state import FLOATS, INTEGERS, State
 
 _NUMBERS = ("particle_id", "parent_particle_id")

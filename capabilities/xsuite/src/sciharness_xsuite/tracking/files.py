@@ -13,7 +13,8 @@ import numpy as np
 
 from sciharness.errors import DataError
 from sciharness_xsuite.requests import MOST_PARTICLES
-from sciharness_xsuite.tracking.record import COORDINATES, Floats
+from sciharness_xsuite.settings import COORDINATES
+from sciharness_xsuite.tracking.record import Floats
 
 _MOST_BYTES = 4 * 2**30
 _NAMED = ("particle_id", "sample_id")

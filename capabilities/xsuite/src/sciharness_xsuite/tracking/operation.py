@@ -15,9 +15,10 @@ from sciharness import Context, Outcome
 from sciharness.errors import RequestError
 from sciharness_xsuite.lattice import Lattice, read_lattice
 from sciharness_xsuite.requests import TrackRequest
+from sciharness_xsuite.settings import COORDINATES
 from sciharness_xsuite.tracking.crew import Stopped
 from sciharness_xsuite.tracking.particles import planned_count, start_coordinates
-from sciharness_xsuite.tracking.record import COORDINATES, Floats
+from sciharness_xsuite.tracking.record import Floats
 from sciharness_xsuite.tracking.saved import (
     Saved,
     check_identity,

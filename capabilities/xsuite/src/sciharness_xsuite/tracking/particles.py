@@ -10,9 +10,10 @@ import numpy as np
 from sciharness import Context
 from sciharness.errors import RequestError
 from sciharness_xsuite.lattice import Lattice
-from sciharness_xsuite.requests import MOST_PARTICLES, Coordinate, PolarSet, RandomSet, TrackRequest
+from sciharness_xsuite.requests import MOST_PARTICLES, PolarSet, RandomSet, TrackRequest
+from sciharness_xsuite.settings import COORDINATES, Coordinate
 from sciharness_xsuite.tracking.files import read_particles
-from sciharness_xsuite.tracking.record import COORDINATES, Floats
+from sciharness_xsuite.tracking.record import Floats
 from sciharness_xsuite.tracking.units import sigmas
 
 _SOURCES = ("points", "grid", "random", "polar")

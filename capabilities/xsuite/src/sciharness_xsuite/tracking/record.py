@@ -12,7 +12,6 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
-COORDINATES = ("x", "px", "y", "py", "zeta", "delta")
 NOT_FINITE = 1000  # our own code: alive for xtrack, but with a coordinate that is no number
 
 _REASONS = {

@@ -13,12 +13,12 @@ import numpy as np
 from attrs import frozen
 
 from sciharness.errors import DataError
+from sciharness_xsuite.requests import MOST_PARTICLES
 from sciharness_xsuite.tracking.record import Floats
 from sciharness_xsuite.tracking.state import BYTES_PER_PARTICLE, State, filled_state
 
 SCHEMA = "tracking-state-v1"
 _MEMBERS = ("floats.npy", "integers.npy", "start.npy", "about.npy")
-_MOST_PARTICLES = 20_000_000
 
 
 @frozen
@@ -100,7 +100,7 @@ def _check_members(path: Path) -> None:
             raise ValueError("it holds other members")
         packed = any(one.compress_type != zipfile.ZIP_STORED for one in members)
         size = sum(one.file_size for one in members)
-        if packed or size > _MOST_PARTICLES * (BYTES_PER_PARTICLE + 48) + 2**20:
+        if packed or size > MOST_PARTICLES * (BYTES_PER_PARTICLE + 48) + 2**20:
             raise ValueError("its members are compressed or too large")
     if size > path.stat().st_size:
         raise ValueError("its members are larger than the file")

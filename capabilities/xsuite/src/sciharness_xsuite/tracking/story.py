@@ -12,7 +12,8 @@ from attrs import frozen
 
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.requests import TrackRequest
-from sciharness_xsuite.tracking.record import COORDINATES, Tracked, loss_reason
+from sciharness_xsuite.settings import COORDINATES
+from sciharness_xsuite.tracking.record import Tracked, loss_reason
 
 _PLACES = 20
 _BINS = 32

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from sciharness.errors import DataError
-from sciharness_xsuite.tracking.record import COORDINATES, Floats, Tracked, loss_reason
+from sciharness_xsuite.settings import COORDINATES
+from sciharness_xsuite.tracking.record import Floats, Tracked, loss_reason
 
 _ROWS = 20_000  # at once: memory stays small for a million particles
 _UNITS = {"x": " [m]", "y": " [m]", "zeta": " [m]"}
@@ -36,8 +38,8 @@ def write_csv(path: Path, start: Floats, tracked: Tracked, names: Sequence[str])
             stream.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
 
 
-def write_parquet(path: Path, start: Floats, tracked: Tracked, names: Sequence[str]) -> None:
-    """Write the table as Parquet.
+def parquet_modules() -> tuple[ModuleType, ModuleType]:
+    """Return ``pyarrow`` and ``pyarrow.parquet``.
 
     Raises:
         DataError: pyarrow is not installed.
@@ -51,11 +53,21 @@ def write_parquet(path: Path, start: Floats, tracked: Tracked, names: Sequence[s
             where="table",
             hint="pip install 'sciharness-suite[parquet]', or --with table=csv.",
         ) from error
+    return pyarrow, pyarrow.parquet
+
+
+def write_parquet(path: Path, start: Floats, tracked: Tracked, names: Sequence[str]) -> None:
+    """Write the table as Parquet.
+
+    Raises:
+        DataError: pyarrow is not installed.
+    """
+    pyarrow, parquet = parquet_modules()
     writer = None
     for first in range(0, len(start), _ROWS):
         columns = _columns(start, tracked, names, slice(first, first + _ROWS))
         rows = pyarrow.table(dict(zip(HEADER, columns, strict=True)))
-        writer = writer or pyarrow.parquet.ParquetWriter(path, rows.schema)
+        writer = writer or parquet.ParquetWriter(path, rows.schema)
         writer.write_table(rows)
     if writer is not None:
         writer.close()

@@ -11,11 +11,12 @@ import numpy as np
 from sciharness_xsuite.lattice import Lattice
 from sciharness_xsuite.lattice.load import build, quiet
 from sciharness_xsuite.lattice.work import kicks_of
+from sciharness_xsuite.settings import COORDINATES
 from sciharness_xsuite.tracking.chunk import Engine
 from sciharness_xsuite.tracking.crew import Crew, Stopped, Task
 from sciharness_xsuite.tracking.devices import chosen_device
 from sciharness_xsuite.tracking.maps import has_clock, maps_note, with_maps
-from sciharness_xsuite.tracking.record import COORDINATES, NOT_FINITE, Floats, Integers, Tracked
+from sciharness_xsuite.tracking.record import NOT_FINITE, Floats, Integers, Tracked
 from sciharness_xsuite.tracking.state import State, shared_state
 
 Report = Callable[[float, str], None]

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 from attrs.validators import ge, gt
 
-from sciharness import Capability, Context, Input, InputSpec, Outcome, OutputSpec, hookimpl
+from sciharness import (
+    PREDICTOR_OUTPUTS,
+    Capability,
+    Context,
+    Input,
+    InputSpec,
+    Outcome,
+    hookimpl,
+)
 
 if TYPE_CHECKING:
     from example_robust_line.huber import Line
     from sciharness_publisher.predictor import LinearModel
 
 HOOK_API = 1
-
-PREDICTOR = (
-    OutputSpec("model.json", "model"),
-    OutputSpec("inference.py", "inference.source.python"),
-    OutputSpec("model_card.json", "model_card"),
-    OutputSpec("minimal_example.py", "MINIMAL_EXAMPLE"),
-    OutputSpec("usage_guide.md", "USAGE_GUIDE"),
-)
 
 
 @frozen
@@ -115,7 +115,7 @@ def harness_capabilities() -> list[Capability]:
             summary="Fits a line through data with gross errors.",
             group="execution and training",
             inputs=(InputSpec("data", ("labelled_table",), summary="numeric columns"),),
-            outputs=PREDICTOR,
+            outputs=PREDICTOR_OUTPUTS,
             metrics=("outliers", "scale", "iterations"),
         )
     ]

@@ -1,0 +1,1 @@
+"""The benchmark of a hybrid against its solver."""

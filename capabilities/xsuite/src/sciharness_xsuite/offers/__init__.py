@@ -1,0 +1,1 @@
+"""What ``beam.xsuite`` offers: each operation beside the record that declares it."""
