@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import resource
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import COMMAND, SMALL, prepared, toy_site
 
 from sciharness.store.chain import GENESIS, encode_record, hash_event
 from sciharness.store.events import EventLog
@@ -30,30 +29,19 @@ STEPS = [
 
 
 @pytest.fixture(scope="module")
-def module() -> Any:
-    place = Path(__file__).parent.parent / "support" / "harness.py"
-    spec = importlib.util.spec_from_file_location("sciharness_tests_harness", place)
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made
-    spec.loader.exec_module(made)
-    return made
-
-
-@pytest.fixture(scope="module")
-def harness(module: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The command with a home in which the toy plugin is admitted."""
     scratch = tmp_path_factory.mktemp("bench")
-    return module.prepared(scratch, module.toy_site(scratch))
+    return prepared(scratch, toy_site(scratch))
 
 
 @pytest.fixture(scope="module")
-def crowded(harness: Any, module: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def crowded(harness: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A home with a thousand runs of two hundred events, each as a real one has them."""
     scratch = tmp_path_factory.mktemp("crowded")
     made = harness.moved(home=scratch / "home", folder=scratch)
     made("plugin", "admit", "toy", code=0)
-    made.contract(module.SMALL)
+    made.contract(SMALL)
     made("run", "c.yaml", code=0)
     with Home.open(made.home) as home:
         (real,) = (row[0] for row in home.connection().execute("SELECT run_id FROM runs"))
@@ -81,12 +69,12 @@ def copy_of(records: list[bytes], run_id: str, created: str, tx: Any) -> None:
     )
 
 
-def measured(made: Any, module: Any, *words: str) -> tuple[float, float]:
+def measured(made: Any, *words: str) -> tuple[float, float]:
     """Return median seconds and median CPU seconds of a command."""
     walls, cpus = [], []
     for _ in range(ROUNDS):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        command = [module.COMMAND, *words]
+        command = [COMMAND, *words]
         subprocess.run(command, env=made.environment, check=True, capture_output=True)
         walls.append(time.perf_counter() - start)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -100,18 +88,18 @@ def measured(made: Any, module: Any, *words: str) -> tuple[float, float]:
     ids=" ".join,
 )
 def test_a_thousand_runs_are_looked_at_in_half_a_second(
-    crowded: Any, module: Any, words: tuple[str, ...]
+    crowded: Any, words: tuple[str, ...]
 ) -> None:
-    wall, cpu = measured(crowded, module, *words)
+    wall, cpu = measured(crowded, *words)
 
     print(f"\nharness {' '.join(words)}: {wall:.3f} s, {cpu:.3f} s CPU, {RUNS} x {EVENTS} events")
     assert cpu <= 0.5
 
 
 @pytest.fixture
-def paused(harness: Any, module: Any) -> Iterator[str]:
+def paused(harness: Any) -> Iterator[str]:
     """A run that was stopped in its second action."""
-    harness.contract(module.SMALL, capabilities=["toy.nothing", "toy.note"], steps=STEPS)
+    harness.contract(SMALL, capabilities=["toy.nothing", "toy.note"], steps=STEPS)
     process = harness.start("run", "c.yaml", "--fresh")
     while process.poll() is None:
         runs = harness("list", "--json").json["runs"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import resource
 import sqlite3
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import SMALL, prepared, toy_site
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "9"))
 STEPS = 100
@@ -29,15 +29,9 @@ NO_OPS = {
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The command with a home in which the toy plugin is admitted and described."""
-    place = Path(__file__).parent.parent / "support" / "harness.py"
-    spec = importlib.util.spec_from_file_location("sciharness_tests_harness", place)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
     scratch = tmp_path_factory.mktemp("bench")
-    made = module.prepared(scratch, module.toy_site(scratch))
-    made.contract(module.SMALL, **NO_OPS)
+    made = prepared(scratch, toy_site(scratch))
+    made.contract(SMALL, **NO_OPS)
     return made
 
 

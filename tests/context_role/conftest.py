@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from homes import confined, fresh, harness, prepared, site
+
+__all__ = ["confined", "fresh", "harness", "prepared", "site"]
 
 Write = Callable[..., Path]
-
-
-def _end_to_end() -> ModuleType:
-    place = Path(__file__).parent.parent / "e2e" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("e2e_fixtures", place)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_E2E = _end_to_end()
-site, prepared, fresh, harness = _E2E.site, _E2E.prepared, _E2E.fresh, _E2E.harness
-confined = _E2E.confined
 
 
 def write_directory(

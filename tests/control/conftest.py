@@ -2,69 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from attrs import frozen
+from harness import COMMAND
+from homes import conforms, fresh, prepared, site
 
 from sciharness.store.fsck import fsck
 from sciharness.store.home import Home
 
-SUPPORT = Path(__file__).parent.parent / "support"
-
-
-def support(name: str) -> ModuleType:
-    """Import a module of the support folder, which is no package."""
-    full = f"sciharness_tests_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, SUPPORT / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
-
-
-@pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A home in which the toy plugin is admitted; tests work with copies of it."""
-    module, scratch = support("harness"), tmp_path_factory.mktemp("prepared")
-    return module.prepared(scratch, module.toy_site(scratch))
-
-
-@pytest.fixture(scope="session")
-def fresh(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """A maker of homes and folders of their own, the toy plugin admitted."""
-
-    def make(name: str = "case") -> Any:
-        scratch = tmp_path_factory.mktemp(name)
-        shutil.copytree(prepared.home, scratch / "home")
-        (scratch / "work").mkdir()
-        return prepared.moved(home=scratch / "home", folder=scratch / "work")
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def conforms() -> Callable[[str, Any], None]:
-    """A check that a value has the documented shape; it says where it has not."""
-    from jsonschema import Draft202012Validator
-
-    schemas = support("interfaces").SCHEMAS
-
-    def check(name: str, value: Any) -> None:
-        found = Draft202012Validator(schemas[name]).iter_errors(value)
-        assert [f"{error.json_path}: {error.message}" for error in found] == []
-
-    return check
+__all__ = ["conforms", "fresh", "prepared", "site"]
 
 
 @frozen
@@ -76,7 +29,7 @@ class Steered:
     def start(self, *words: str | Path, **environment: str) -> subprocess.Popen[str]:
         """Start the command without waiting for it."""
         return subprocess.Popen(
-            [support("harness").COMMAND, *map(str, words)],
+            [COMMAND, *map(str, words)],
             cwd=self.harness.folder,
             env={**self.harness.environment, **environment},
             stdout=subprocess.PIPE,

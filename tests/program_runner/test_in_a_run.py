@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -10,10 +9,10 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from harness import Harness, built
 
 from sciharness.programs import isolation
 
@@ -31,23 +30,11 @@ open("summary.txt", "w").write(str(total))
 """
 
 
-def _support() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "support_harness", ROOT / "tests/support/harness.py"
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A home with the executor `example.sandboxed.full` admitted, and a folder to work in."""
-    support = _support()
     scratch = tmp_path_factory.mktemp("sandboxed")
-    with zipfile.ZipFile(support.built(SANDBOXED, scratch / "wheels")) as wheel:
+    with zipfile.ZipFile(built(SANDBOXED, scratch / "wheels")) as wheel:
         wheel.extractall(scratch / "site")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("HARNESS_")}
     environment = {
@@ -56,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "HARNESS_HOME": str(scratch / "home"),
         "PYTHONPATH": str(scratch / "site"),
     }
-    made = support.Harness(scratch / "home", scratch, environment)
+    made = Harness(scratch / "home", scratch, environment)
     made("plugin", "admit", "example.sandboxed", code=0)
     (scratch / "program.py").write_text(PROGRAM)
     (scratch / "rows.csv").write_text("x,y\n" + "".join(f"{n},{2 * n}\n" for n in range(10)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,17 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-SUPPORT = Path(__file__).parent.parent / "support"
-
-
-def repacked(name: str, wheels: Path) -> None:
-    """Write the wheel of a library that is installed here."""
-    spec = importlib.util.spec_from_file_location("wheelhouse", SUPPORT / "wheelhouse.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.repacked(name, wheels)
+from wheelhouse import repacked
 
 
 @pytest.fixture(scope="module")

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import Harness
 
 pytest.importorskip("xtrack")
-SUPPORT = Path(__file__).parent.parent / "support"
 Ring = Callable[..., Any]
 
 
 @pytest.fixture
 def harness(tmp_path: Path, ring: Ring) -> Any:
     """The command in a folder with the toy ring as ring.json and a MAD-X text."""
-    spec = importlib.util.spec_from_file_location("rings_harness", SUPPORT / "harness.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
     (tmp_path / "ring.json").write_text(json.dumps(ring()), "utf-8")
     (tmp_path / "ring.madx").write_text("beam, pc=1; d: drift, l=1; r: line=(d);", "utf-8")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("HARNESS_")}
     environment = {**kept, "HARNESS_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-    return module.Harness(tmp_path / "home", tmp_path, environment)
+    return Harness(tmp_path / "home", tmp_path, environment)
 
 
 def contract(harness: Any, lattice: str, *, capability: str = "track", **step: Any) -> Path:
