@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.laws.terms import Terms
+from sciharness_symbolic_regression.laws.terms import Terms, blocks
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -71,9 +72,8 @@ def pursue(
     size = float(np.sqrt(rest @ rest))
     if size == 0.0:
         return []
-    table, known = _new_part(terms.values * roots, start)
-    if table.size > IN_DOUBLE:
-        table = table.astype(np.float32)
+    single = terms.values.size > IN_DOUBLE
+    table, known = _new_part(terms.values, roots, start, np.float32 if single else np.float64)
     search = _Search(table, known, rest / size, terms.costs())
     nodes = [_Node((), np.zeros((len(target), 0)), rest / size)]
     found: list[Selection] = []
@@ -191,7 +191,7 @@ def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list
     rest = roots * target
     rest = rest - start @ (start.T @ rest)
     size = float(np.sqrt(rest @ rest))
-    terms, known = _new_part(table * roots, start)
+    terms, known = _new_part(table, roots, start)
     left = list(np.flatnonzero(known))
     found: list[Selection] = []
     while left and size > 0.0:
@@ -217,16 +217,23 @@ def misfit(table: Array, target: Array, basis: Array, weights: Array) -> float:
     return float(np.sqrt(gap @ gap) / np.sqrt(np.square(target * roots).sum()))
 
 
-def _new_part(table: Array, start: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return terms without the basis, at unit length; and which of them have anything new."""
-    size = np.sqrt((table * table).sum(axis=1, keepdims=True))
-    size[size == 0.0] = 1.0
-    new = table / size
-    new -= (new @ start) @ start.T
-    left = np.sqrt((new * new).sum(axis=1, keepdims=True))
-    good = left[:, 0] > 1e-6
-    left[~good] = 1.0
-    return new / left, good
+def _new_part(
+    values: Array, roots: Array, start: Array, kind: type[np.floating[Any]] = np.float64
+) -> tuple[Any, NDArray[np.bool_]]:  # Any: an array of that kind
+    """Return weighted terms without the basis, at unit length; and which have anything new."""
+    table = np.empty(values.shape, kind)
+    good = np.empty(len(values), bool)
+    for part in blocks(len(values)):
+        new = values[part] * roots
+        size = np.sqrt((new * new).sum(axis=1, keepdims=True))
+        size[size == 0.0] = 1.0
+        new /= size
+        new -= (new @ start) @ start.T
+        left = np.sqrt((new * new).sum(axis=1, keepdims=True))
+        good[part] = left[:, 0] > 1e-6
+        left[~good[part]] = 1.0
+        table[part] = new / left
+    return table, good
 
 
 def _grown(node: _Node, term: Array, index: int) -> _Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -14,15 +14,21 @@ from sciharness_publisher.expression import Binary, Call, Expression, Name, Numb
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
+Tree = Callable[[int], Expression]
+
+BLOCK = 2048  # terms that are worked on at a time
 LEAST_SPREAD = 1e-5  # of its own size; a term that varies less is a constant to single precision
 
 
 @frozen(eq=False)
 class Terms:
-    """Terms as rows of a table (terms, rows), with a tree for each on demand."""
+    """Terms as rows of a table (terms, rows), with a tree for each on demand.
+
+    ``tree`` keeps no table alive: what tables are made of would fill the memory.
+    """
 
     values: Array
-    tree: Callable[[int], Expression]
+    tree: Tree
 
     @property
     def count(self) -> int:
@@ -31,11 +37,13 @@ class Terms:
 
     def costs(self) -> Callable[[int], int]:
         """Return how many nodes a term has, counted once each."""
-        return cache(lambda index: complexity(self.tree(index)))
+        tree = self.tree
+        return cache(lambda index: complexity(tree(index)))
 
     def take(self, chosen: NDArray[np.intp]) -> Terms:
         """Return some of the terms."""
-        return Terms(self.values[chosen], lambda index: self.tree(int(chosen[index])))
+        tree = self.tree
+        return Terms(self.values[chosen], lambda index: tree(int(chosen[index])))
 
     def kept(self, mask: NDArray[np.bool_]) -> Terms:
         """Return the terms of a mask."""
@@ -44,13 +52,19 @@ class Terms:
 
 def joined(parts: Sequence[Terms]) -> Terms:
     """Return all terms of several tables, in order."""
-    ends = np.cumsum([part.count for part in parts])
+    trees = _chained([part.tree for part in parts], [part.count for part in parts])
+    return Terms(np.concatenate([part.values for part in parts]), trees)
+
+
+def _chained(trees: Sequence[Tree], counts: Sequence[int]) -> Tree:
+    """Return the trees of several tables in order."""
+    ends = np.cumsum(counts)
 
     def tree(index: int) -> Expression:
         place = int(np.searchsorted(ends, index, side="right"))
-        return parts[place].tree(index - int(ends[place]) + parts[place].count)
+        return trees[place](index - int(ends[place]) + counts[place])
 
-    return Terms(np.concatenate([part.values for part in parts]), tree)
+    return tree
 
 
 def listed(items: Sequence[tuple[Array, Expression]], rows: int) -> Terms:
@@ -64,10 +78,10 @@ def products(left: Terms, right: Terms) -> Terms:
     """Return every term of the first table times every term of the second."""
     with np.errstate(all="ignore"):
         table = left.values[:, None, :] * right.values[None, :, :]
-    width = right.count
+    width, first, second = right.count, left.tree, right.tree
 
     def tree(index: int) -> Expression:
-        return Binary("*", left.tree(index // width), right.tree(index % width))
+        return Binary("*", first(index // width), second(index % width))
 
     return Terms(table.reshape(left.count * width, -1), tree)
 
@@ -76,41 +90,57 @@ def applied(
     terms: Terms, change: Callable[[Array], Array], written: Callable[[Expression], Expression]
 ) -> Terms:
     """Return a function of every term."""
+    tree = terms.tree
     with np.errstate(all="ignore"):
-        return Terms(change(terms.values), lambda index: written(terms.tree(index)))
+        return Terms(change(terms.values), lambda index: written(tree(index)))
 
 
 def usable(terms: Terms) -> Terms:
     """Return the terms that are finite in every row and vary."""
     with np.errstate(all="ignore"):
-        top = np.abs(terms.values).max(axis=1)
-        spread = terms.values.max(axis=1) - terms.values.min(axis=1)
+        most, least = terms.values.max(axis=1), terms.values.min(axis=1)
+        top, spread = np.maximum(most, -least), most - least
         good = np.isfinite(top) & (top < 1e15) & (spread > LEAST_SPREAD * top) & (spread > 1e-15)
     return terms.kept(good)
 
 
 def capped(parts: Iterable[Terms], most: int) -> Terms:
     """Return the first usable terms of some tables; tables beyond ``most`` are never made."""
-    kept: list[Terms] = []
-    room = most
+    table = np.empty((0, 0))
+    trees: list[Tree] = []
+    counts: list[int] = []
+    filled = 0
     for part in parts:
         good = usable(part)
-        kept.append(good if good.count <= room else good.take(np.arange(room)))
-        room -= kept[-1].count
-        if room <= 0:
+        if not trees:
+            table = np.empty((most, good.values.shape[1]))  # takes no memory before it is filled
+        count = min(good.count, most - filled)
+        table[filled : filled + count] = good.values[:count]
+        trees.append(good.tree)
+        counts.append(count)
+        filled += count
+        if filled >= most:
             break
-    return joined(kept)
+    return Terms(table[:filled], _chained(trees, counts))
 
 
 def distinct(terms: Terms) -> Terms:
     """Return the first of all terms that agree but for a factor and an offset."""
     values = terms.values
-    centred = values - values.mean(axis=1, keepdims=True)
-    centred /= np.sqrt((centred * centred).sum(axis=1, keepdims=True))
     probes = np.random.default_rng(0).normal(size=(values.shape[1], 2))
-    marks = np.round(np.abs(centred @ probes), 7)
+    marks = np.empty((terms.count, 2))
+    for part in blocks(terms.count):
+        centred = values[part] - values[part].mean(axis=1, keepdims=True)
+        centred /= np.sqrt((centred * centred).sum(axis=1, keepdims=True))
+        marks[part] = np.round(np.abs(centred @ probes), 7)
     _, first = np.unique(marks[:, 0] + 1e3j * marks[:, 1], return_index=True)
     return terms.take(np.sort(first))
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Yield stretches of a table's terms, so that what is made of it takes little memory."""
+    for start in range(0, count, BLOCK):
+        yield slice(start, min(start + BLOCK, count))
 
 
 def monomials(
