@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder; default: after its name.")
 @click.option("-n", "--dry-run", is_flag=True, help="List the files; write none.")
 def new_plugin(plugin_id: str, out: Path | None, dry_run: bool) -> None:
-    """Write a complete plugin project that can be installed and extended.
+    """Write a complete plugin project to start from.
 
     NAME is the plugin ID: lower-case words joined by underscores, with dots
     after an owner.
@@ -45,7 +45,7 @@ def new_plugin(plugin_id: str, out: Path | None, dry_run: bool) -> None:
 @as_json
 @click.pass_context
 def check_plugin(ctx: click.Context, subject: str, examples: Path | None, json_output: bool) -> int:
-    """Check a project, a wheel or an admitted plugin by the conformance kit.
+    """Run the conformance kit on a project, wheel or plugin.
 
     Every operation is run in real workers; exit code 1 if anything fails. A
     project is built by its own backend first, as pip does.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sciharness.cli.common import as_json, opened
+from sciharness.cli.common import WORKERS, as_json, opened
 from sciharness.cli.output import Teller, print_json, say
 
 if TYPE_CHECKING:
@@ -28,8 +27,10 @@ if TYPE_CHECKING:
 @click.option(
     "--with", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter, or @FILE."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for artifacts.")
-@click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for artifacts; default: CAPABILITY-out."
+)
+@WORKERS
 @as_json
 @click.pass_context
 def call(

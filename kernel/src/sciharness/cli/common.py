@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from sciharness.store.home import Home
 
 RUN = click.argument("run", metavar="RUN")
+
+WORKERS = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=lambda: os.cpu_count() or 1,
+    show_default="number of cores",
+    help="Threads that one action may use.",
+)
 
 as_json = click.option("--json", "json_output", is_flag=True, help="Print JSON on stdout.")
 

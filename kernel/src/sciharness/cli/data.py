@@ -23,7 +23,10 @@ def data() -> None:
 @DIRECTORY
 @as_json
 def check(directory: Path, json_output: bool) -> int:
-    """Check a directory; every independent fault at once, exit code 3 if there is one."""
+    """Check a directory and name every fault at once.
+
+    Exit code 3 if there is one.
+    """
     from sciharness.contextdata import inspect_context_data
 
     report = inspect_context_data(directory)
@@ -55,7 +58,7 @@ def check(directory: Path, json_output: bool) -> int:
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would be written.")
 @as_json
 def describe(directory: Path, texts: tuple[str, ...], dry_run: bool, json_output: bool) -> None:
-    """Show the descriptions of axes and variables, or change some in one step."""
+    """Show descriptions of axes and variables, or change some."""
     from sciharness.contextdata import describe as set_descriptions
     from sciharness.errors import UsageError
 
@@ -90,7 +93,7 @@ def convert(
     delimiter: str | None,
     json_output: bool,
 ) -> None:
-    """Convert a CSV, TSV, Parquet or NPZ file into a directory, or a directory into such a file.
+    """Convert CSV, TSV, Parquet or NPZ into a directory, or back.
 
     Lossless, or refused by the name of what would be lost. Nothing is overwritten.
     """

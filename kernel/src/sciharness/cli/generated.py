@@ -1,14 +1,17 @@
-"""Commands about generated plugins: predict, plugin install, remove and match."""
+"""Commands about generated plugins: predict, solve, plugin install, remove and match."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from sciharness.cli.common import as_json, opened
+from sciharness.cli.common import WORKERS, as_json, opened
 from sciharness.cli.output import print_json, say
+
+FORCE = click.option("--force", is_flag=True, help="Replace the file if it is there.")
 
 
 @click.command(epilog="Example: harness predict example.pendulum new.csv -o predicted.csv")
@@ -17,8 +20,8 @@ from sciharness.cli.output import print_json, say
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="The CSV file to write."
 )
-@click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
-@click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1)
+@FORCE
+@WORKERS
 @as_json
 @click.pass_context
 def predict(
@@ -39,14 +42,7 @@ def predict(
 
     with opened(ctx) as home:
         done = predict_table(home, predictor, table, out, threads=workers, replace=force)
-    for note in done.notes:
-        say(note)
-    if json_output:
-        print_json(
-            {"predictor": predictor, "output": str(out.resolve()), "notes": list(done.notes)}
-        )
-    else:
-        click.echo(str(out))
+    _tell({"predictor": predictor}, out, done.notes, json_output)
 
 
 @click.command(epilog="Example: harness solve example.solver cases.csv -o solved.csv")
@@ -55,8 +51,8 @@ def predict(
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="The file to write."
 )
-@click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
-@click.option("--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1)
+@FORCE
+@WORKERS
 @as_json
 @click.pass_context
 def solve(
@@ -77,10 +73,14 @@ def solve(
 
     with opened(ctx) as home:
         done = solve_file(home, solver, given, out, threads=workers, replace=force)
-    for note in done.notes:
+    _tell({"solver": solver}, out, done.notes, json_output)
+
+
+def _tell(used: Mapping[str, str], out: Path, notes: Sequence[str], json_output: bool) -> None:
+    for note in notes:
         say(note)
     if json_output:
-        print_json({"solver": solver, "output": str(out.resolve()), "notes": list(done.notes)})
+        print_json({**used, "output": str(out.resolve()), "notes": list(notes)})
     else:
         click.echo(str(out))
 
@@ -155,9 +155,9 @@ def remove(
 @as_json
 @click.pass_context
 def match(ctx: click.Context, table: Path, json_output: bool) -> int:
-    """Name the generated plugins that fit a table by column names and types.
+    """Name the generated plugins that fit a table.
 
-    Exit code 4 if several do: which one is meant is yours to say.
+    They fit by column names and types. Exit code 4 if several do: which one is meant is yours to say.
     """
     from sciharness.generated.listing import matches
 

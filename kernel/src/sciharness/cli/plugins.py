@@ -21,7 +21,7 @@ PLUGIN = click.argument("plugin_id", metavar="ID")
 
 @click.group(epilog="Example: harness plugin list --json")
 def plugin() -> None:
-    """Show, admit and verify plugins; nothing here imports plugin code."""
+    """Show, admit and verify plugins; this process imports no code of theirs."""
 
 
 @plugin.command("list", epilog="Example: harness plugin list")
@@ -60,7 +60,7 @@ def _generated(home: Home) -> tuple[PluginStatus, ...]:
 @as_json
 @click.pass_context
 def show(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
-    """Show one plugin: its digest and, per capability, inputs, outputs, metrics, parameters."""
+    """Show a plugin with inputs, outputs, metrics and parameters."""
     from sciharness.plugins import Plugins
 
     with opened(ctx) as home:
@@ -191,7 +191,10 @@ def admit(
 @as_json
 @click.pass_context
 def revoke(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
-    """Take the admission of a plugin back; runs that pin it cannot go on."""
+    """Take the admission of a plugin back.
+
+    Runs that pin it cannot go on.
+    """
     from sciharness.plugins import Plugins
 
     with opened(ctx) as home:
@@ -206,7 +209,10 @@ def revoke(ctx: click.Context, plugin_id: str, json_output: bool) -> None:
 @as_json
 @click.pass_context
 def verify(ctx: click.Context, plugin_id: str | None, json_output: bool) -> int:
-    """Re-hash installed plugins and compare them with what was admitted; exit code 7 if not."""
+    """Compare installed plugins with what was admitted.
+
+    Every file is hashed again; exit code 7 if one differs.
+    """
     from sciharness.plugins import Plugins
 
     with opened(ctx) as home:

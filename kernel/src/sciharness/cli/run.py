@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from sciharness.cli.common import RUN, as_json, opened
+from sciharness.cli.common import RUN, WORKERS, as_json, opened
 from sciharness.cli.output import Teller, print_json, say, say_error
 
 if TYPE_CHECKING:
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     from sciharness.store.home import Home
 
 CONTRACT = click.argument("contract", type=click.Path(path_type=Path), metavar="CONTRACT")
-WORKERS = click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=lambda: os.cpu_count() or 1,
-    show_default="number of cores",
-    help="Threads that one action may use.",
-)
 SPEND = click.option(
     "--spend-holdout",
     is_flag=True,
