@@ -234,6 +234,28 @@ def test_a_structure_that_is_not_singled_out_is_doubted(report: Report, given: A
     assert "came back in 2 of 10 repeated searches: the data do not single it out" in page
 
 
+def test_recognised_constants_stand_beside_what_was_fitted(report: Report, given: Any) -> None:
+    document = given.artifacts["fit.formulas.json"]
+    document["candidates"][document["chosen"]]["recognised"] = [
+        {
+            "value": 0.07957747154594767,
+            "text": "1/(4*pi)",
+            "fitted": {"value": 0.0796125, "low": 0.0795011, "high": 0.0797239},
+        },
+        {"value": 1.0, "text": "<b>", "fitted": {"value": "x", "low": None}},
+        "no object",
+    ]
+
+    written = report(given)
+
+    words = checked(written.html).words
+    assert "Plain values that the data cannot tell from what was fitted" in words
+    assert "1/(4*pi)" in words and "0.0796125" in words and "0.0797239" in words
+    assert "`1/(4*pi)`" in written.markdown
+    del document["candidates"][document["chosen"]]["recognised"]
+    assert "Plain values" not in report(given).markdown
+
+
 def test_columns_are_typeset_by_name_and_explained(report: Report, given: Any) -> None:
     given.artifacts["fit.formulas.json"]["chosen"] = 4
 

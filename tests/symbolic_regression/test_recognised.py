@@ -119,9 +119,20 @@ def test_arbitrary_constants_are_rarely_called_plain():
         _, _, told = recognised(law, sample_of(law, noise=0.01, seed=seed))
         found += len(told)
 
-    # odds of ten to one for each of the 200: about a tenth of the plain ones would be chance,
-    # and most are not near any; twice the five percent that chance gave in trials
-    assert found <= 20
+    # 600 other ones gave four percent; the binomial spread of 200 leaves 4 + 3 * 1.4
+    assert found <= 16
+
+
+def test_plain_constants_are_mostly_seen_through_noise():
+    laws = ["0.5*x*z", "2*x + 3*z", "x*z/(4*3.141592653589793*t**2)", "x/3 + z/2", "1.5*x**2*t"]
+    seen = [
+        len(recognised(law, sample_of(law, noise=0.01, seed=seed))[2])
+        for law in laws
+        for seed in range(8)
+    ]
+
+    # 56 constants; their intervals leave out one of twenty, the criterion some more
+    assert sum(seen) >= 45
 
 
 def test_outliers_and_measurement_errors_count_as_in_the_fit():
@@ -254,6 +265,8 @@ def test_latex_shows_what_was_recognised():
     text = latex_of(tree, {name: name for name in NAMES}, plain)
 
     assert r"\frac{\pi x}{4}" in text and r"\frac{t}{4 \pi}" in text and r"\frac{z}{3}" in text
+    half = latex_of(parse("0.5*(x**2 + z**2)*t"), {name: name for name in NAMES})
+    assert half.count("x^{2} + z^{2}") == 1  # not multiplied out
 
 
 def test_a_fixed_constant_makes_the_intervals_of_the_others_narrower():

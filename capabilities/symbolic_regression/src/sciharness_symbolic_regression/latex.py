@@ -23,12 +23,15 @@ def latex_of(
     constants to texts such as ``pi/4``.
     """
     import sympy  # heavy: 0.4 s, needed for the final candidates only
+    from sympy.core.parameters import distribute
 
     symbols = {name: sympy.Symbol(f"v{index}", real=True) for index, name in enumerate(names)}
     shown = {symbols[name]: _latex_name(text) for name, text in names.items()}
     texts = {value: text for value, text in (plain or {}).items() if not _is_decimal(text)}
     known = {value: _sympy(parse(text), {"pi": sympy.pi}, sympy) for value, text in texts.items()}
-    return str(sympy.latex(_sympy(tree, symbols, sympy, known), symbol_names=shown))
+    with distribute(False):  # else 2*(x + y) would be multiplied out
+        found = _sympy(tree, symbols, sympy, known)
+    return str(sympy.latex(found, symbol_names=shown))
 
 
 def _is_decimal(text: str) -> bool:

@@ -13,16 +13,15 @@ from functools import cache
 
 from sciharness_symbolic_regression.forms import Fixed
 
-TALLEST = 100  # numerator times denominator
-TALLEST_MULTIPLE = 64  # the same times the weight of what is multiplied
+TALLEST = 100  # numerator times denominator times the weight of what is multiplied
 SPECIAL = (  # text above or below the fraction bar, value, weight
-    ("pi", math.pi, 2),
-    ("sqrt(2)", math.sqrt(2), 3),
-    ("sqrt(3)", math.sqrt(3), 4),
-    ("pi**2", math.pi**2, 4),
-    ("sqrt(pi)", math.sqrt(math.pi), 5),
+    ("pi", math.pi, 3),
+    ("sqrt(2)", math.sqrt(2), 6),
+    ("sqrt(3)", math.sqrt(3), 8),
+    ("pi**2", math.pi**2, 5),
+    ("sqrt(pi)", math.sqrt(math.pi), 8),
     ("sqrt(2*pi)", math.sqrt(2 * math.pi), 6),
-    ("log(2)", math.log(2), 8),
+    ("log(2)", math.log(2), 10),
 )
 BELOW_TOO = frozenset({"pi", "pi**2", "sqrt(pi)", "sqrt(2*pi)"})  # others equal one of the list
 MOST_DIGITS = 12
@@ -66,7 +65,7 @@ def _listed() -> Iterator[tuple[str, float, int]]:
 def _multiples(above: int, below: int) -> Iterator[tuple[str, float, int]]:
     for text, value, weight in SPECIAL:
         height = above * below * weight
-        if height > TALLEST_MULTIPLE:
+        if height > TALLEST:
             continue
         yield _fraction([str(above), text], [str(below)]), above * value / below, height
         if text in BELOW_TOO:

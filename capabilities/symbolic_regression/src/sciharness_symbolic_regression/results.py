@@ -95,7 +95,7 @@ def candidate_document(formula: Formula, sample: Sample, names: Mapping[str, str
     plain = {abs(one.value): one.text.removeprefix("-") for one in formula.recognised}
     return {
         "formula": render(tree),
-        "latex": latex_of(tree, {symbol: names[symbol] for symbol in names_in(tree)}, plain),
+        "latex": latex_of(tree, _short(names, names_in(tree)), plain),
         "python": python_source(tree),
         "complexity": complexity(tree),
         "constants": [asdict(constant) for constant in formula.constants],
@@ -136,6 +136,18 @@ def sentences(found: Pattern, names: Mapping[str, str]) -> Sequence[str]:
     """Return the suspicious findings with column names."""
     renamed = {names[symbol]: chance for symbol, chance in found.columns.items()}
     return Pattern(found.exact, found.order, found.spread, renamed).sentences()
+
+
+def _short(names: Mapping[str, str], used: Sequence[str]) -> dict[str, str]:
+    """Return names of columns without their unit, where that still tells them apart."""
+    short = {symbol: name.split(" [")[0].strip() for symbol, name in names.items()}
+    every = list(short.values())
+    return {
+        symbol: short[symbol]
+        if short[symbol] and every.count(short[symbol]) == 1
+        else names[symbol]
+        for symbol in used
+    }
 
 
 def _share(count: int, runs: int) -> float | None:

@@ -19,6 +19,7 @@ from sciharness_symbolic_regression.forms import (
     Product,
     Sum,
     Variable,
+    in_order,
     ordered_factors,
     structural,
     takes_normalised,
@@ -62,8 +63,8 @@ class _Writer:
         if not form.terms:
             below = sign * form.constant < 0
             return self._constant(form.constant, below) if form.constant else Number(0.0)
-        first = _first(form, sign)
         parts: list[tuple[str, Expression]] = []
+        first = _first(form, sign)
         for place, (coefficient, product) in enumerate(form.terms):
             below = sign * coefficient < 0
             shown = None if normalised and place == 0 else coefficient
@@ -72,7 +73,8 @@ class _Writer:
         if form.constant:
             mark = "-" if sign * form.constant < 0 else "+"
             parts.append((mark, self._constant(form.constant)))
-        (_, tree), *others = [parts[first], *parts[:first], *parts[first + 1 :]]
+        order = [first, *(place for place in _order(form) if place != first)]
+        (_, tree), *others = [parts[place] for place in order]
         return reduce(lambda left, part: Binary(part[0], left, part[1]), others, tree)
 
     def _product(self, coefficient: float | None, product: Product, below: bool) -> Expression:
@@ -122,10 +124,20 @@ class _Writer:
 
 def _first(form: Sum, sign: float) -> int:
     """Return which part of a sum to write first: its first one, or else one without a minus."""
-    signs = [sign * coefficient for coefficient, _ in form.terms]
-    if signs[0] < 0 and sign * form.constant > 0:
-        return len(signs)
-    return next((place for place, one in enumerate(signs) if one > 0), 0)
+    order = _order(form)
+    signs = [sign * coefficient for coefficient, _ in form.terms] + [sign * form.constant]
+    if signs[order[0]] < 0 and signs[-1] > 0:
+        return len(form.terms)
+    return next((place for place in order if signs[place] > 0), order[0])
+
+
+def _order(form: Sum) -> list[int]:
+    """Return the places of a sum's terms as they are written, and of its constant."""
+    places = list(range(len(form.terms)))
+    if any(isinstance(coefficient, Fixed) for coefficient, _ in form.terms):
+        ordered = [product for _, product in in_order(form.terms)]  # another one may lead
+        places.sort(key=lambda place: ordered.index(form.terms[place][1]))
+    return [*places, len(places)] if form.constant else places
 
 
 def _turns(factors: tuple[tuple[Base, Exponent], ...]) -> int | None:

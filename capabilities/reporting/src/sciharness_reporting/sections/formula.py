@@ -18,7 +18,7 @@ from sciharness_reporting.document import (
     table,
 )
 from sciharness_reporting.findings import Candidate, Formulas
-from sciharness_reporting.record import mapping
+from sciharness_reporting.record import mapping, objects
 from sciharness_reporting.shown import renamed, short_names, tree_of
 from sciharness_reporting.story import Story
 from sciharness_reporting.text import DASH, label, number, real
@@ -43,6 +43,7 @@ def formula(story: Story) -> Section | None:
         _symbols(story, chosen, columns),
         _outside(story),
         _constants(formulas, chosen),
+        _recognised(chosen),
     )
 
 
@@ -137,6 +138,20 @@ def _constants(formulas: Formulas, chosen: Candidate) -> Block | None:
         ("No.", "Value", "Low", "High", "Half-width"),
         rows,
         numeric=("No.", "Value", "Low", "High", "Half-width"),
+    )
+
+
+def _recognised(chosen: Candidate) -> Block | None:
+    rows: list[tuple[Line, ...]] = []
+    for one in objects(chosen.plain.get("recognised")):
+        fitted = mapping(one.get("fitted"))
+        ends = [number(real(fitted.get(name)), 6) for name in ("value", "low", "high")]
+        rows.append((Code(label(one.get("text"), 40)), number(real(one.get("value")), 6), *ends))
+    return table(
+        "Plain values that the data cannot tell from what was fitted; a factor of 1 is not written",
+        ("Plain value", "Number", "Fitted", "Low", "High"),
+        rows,
+        numeric=("Number", "Fitted", "Low", "High"),
     )
 
 
