@@ -92,6 +92,20 @@ def test_a_link_is_refused(make_wheel: MakeWheel, source: Mapping[str, bytes]) -
         read_wheel(wheel)
 
 
+@pytest.mark.parametrize("place", [0, 5], ids=["an empty name", "a name cut to a folder's"])
+def test_a_name_with_a_nul_is_refused(
+    make_wheel: MakeWheel, source: Mapping[str, bytes], place: int
+) -> None:
+    wheel = make_wheel(source)
+    add_member(wheel, "tiny/xmore.py", b"import tiny.work\n", stat.S_IFREG | 0o644)
+    data = wheel.read_bytes()
+    at = data.rindex(b"tiny/xmore.py") + place  # in the central directory
+    wheel.write_bytes(data[:at] + b"\0" + data[at + 1 :])
+
+    with pytest.raises(IntegrityError, match="no file name may have"):
+        read_wheel(wheel)
+
+
 def test_a_bomb_is_refused_before_it_is_unpacked(
     make_wheel: MakeWheel, source: Mapping[str, bytes]
 ) -> None:

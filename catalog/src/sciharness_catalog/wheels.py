@@ -69,12 +69,16 @@ def _members(archive: zipfile.ZipFile, where: str) -> dict[str, bytes]:
         raise IntegrityError(f"more than {MAX_BYTES} bytes when unpacked", where=where)
     for entry in archive.infolist():
         name = entry.orig_filename
+        if not name or "\0" in name:  # zipfile ends a name at a NUL, others may not
+            raise IntegrityError(
+                f"{name!r} is empty or has a character that no file name may have", where=where
+            )
         if name in members:
             raise IntegrityError(f"{name!r} is there twice", where=where)
         mode = entry.external_attr >> 16
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise IntegrityError(f"{name!r} is a link or a special file", where=where)
-        if not entry.is_dir():
+        if not name.endswith("/"):
             members[name] = archive.read(entry)
     check_file_set(members, where=where)
     return members
