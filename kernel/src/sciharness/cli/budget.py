@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sciharness.cli.common import RUN, as_json, dry_run, opened
+from sciharness.cli.common import RUN, WORKERS, as_json, dry_run, opened
 from sciharness.cli.output import print_json, say
-from sciharness.cli.run import WORKERS, carry
+from sciharness.cli.run import carry
 
 if TYPE_CHECKING:
     from sciharness.runtime.state import RunState

@@ -157,7 +157,8 @@ def remove(
 def match(ctx: click.Context, table: Path, json_output: bool) -> int:
     """Name the generated plugins that fit a table.
 
-    They fit by column names and types. Exit code 4 if several do: which one is meant is yours to say.
+    They fit by column names and types. Exit code 4 if several do: which one
+    is meant is yours to say.
     """
     from sciharness.generated.listing import matches
 
