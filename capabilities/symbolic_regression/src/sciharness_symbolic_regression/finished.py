@@ -45,6 +45,7 @@ from sciharness_symbolic_regression.units.known import KnownUnits
 
 STOPPED = {
     "exact_fit": "an exact fit was found",
+    "settled": "a plain formula leaves nothing but noise",
     "max_evaluations": "the evaluation bound was reached",
     "time_limit": "the time limit was reached",
     "cancelled": "the run was cancelled; this is the best so far",

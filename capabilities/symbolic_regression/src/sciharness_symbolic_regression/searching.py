@@ -7,15 +7,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+import numpy as np
+from attrs import Factory, define, evolve, field, frozen
 
 from sciharness.errors import HarnessError
 from sciharness.plugin import Context
-from sciharness_publisher.expression import complexity, parse, render
+from sciharness_publisher.expression import names_in, parse, render
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings
+from sciharness_symbolic_regression.fitting import values
 from sciharness_symbolic_regression.forms import Sum, mapped, shape
-from sciharness_symbolic_regression.laws.fits import FIT_ROWS, Fit, fits_of
+from sciharness_symbolic_regression.kept import Kept
+from sciharness_symbolic_regression.laws.fits import FIT_ROWS, SHORT, Fit, fits_of, is_exact
+from sciharness_symbolic_regression.laws.smooth import smooth
 from sciharness_symbolic_regression.portfolio import growth_attempts, law_attempts, restarts
 from sciharness_symbolic_regression.race import Job, Result, Say, Stop, race
 from sciharness_symbolic_regression.request import SearchRequest
@@ -23,8 +27,11 @@ from sciharness_symbolic_regression.sample import Sample, thinned
 from sciharness_symbolic_regression.units.known import with_views
 from sciharness_symbolic_regression.written import tree_of
 
+FIRST_STAGES = 4  # of the laws, in each view, after which a plain law may end the search
+PLAIN = 16  # nodes of a law that ends the search when it leaves nothing but noise
+UNEXPLAINED = 0.97  # leave-one-out error, relative to its spread, of what is nothing but noise
+MOST_COLUMNS = 10  # that noise is looked for in, otherwise those of the formula
 GROWING = 16  # formulas that grow
-SHORT = 30  # nodes of a formula that ends the search when it fits exactly
 TELL_SECONDS = 1.0
 SHOWN_CHARACTERS = 160
 BEFORE_SEARCH, AFTER_SEARCH = 0.02, 0.7  # fractions of the whole operation
@@ -47,6 +54,18 @@ class Searched:
     restarts: int
     failed: int
     pieces: tuple[Piece, ...] = ()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search was ended before it had come to its end."""
+        return self.stop_reason in {"cancelled", "time_limit"}
+
+    def best_first(self) -> tuple[str, ...]:
+        """Return the formulas of the piece with the smallest error first, longest first."""
+        said = [piece.result.value for piece in self.pieces if piece.result.value]
+        ranked = sorted(said, key=lambda value: float(value["error"]))
+        texts = (text for value in ranked for text in reversed(value["formulas"]))
+        return tuple(dict.fromkeys(texts))
 
     def failures(self) -> str:
         """Return one sentence on the restarts that failed and what the last one said, or none."""
@@ -86,8 +105,8 @@ class Search:
     """The portfolio at work: laws first, what grows from them, then restarts of an engine.
 
     Every piece is a job in a child process of its own. The search ends early
-    when a law is certain: it fits to the last digit, or a whole turn of
-    restarts has found nothing better.
+    when a law is certain: it fits to the last digit, a plain one leaves nothing
+    but noise, or a whole turn of restarts has found nothing better.
     """
 
     engines: Mapping[str, Engine]
@@ -96,8 +115,10 @@ class Search:
     context: Context
     stop: Stop
     views: int = 0
+    kept: Kept = field(default=Factory(lambda self: Kept(self.context), takes_self=True))
     pieces: list[Piece] = field(factory=list)
     score: float = math.inf
+    settled: bool = False
 
     def run(self, engine: str) -> Searched:
         """Run the pieces and return what they found.
@@ -109,9 +130,14 @@ class Search:
         laws = law_attempts(self.request, seed, self.views)
         engines = with_views(restarts(self.request, engine, seed), self.views)
         teller = _Teller(self.context, sum(one.max_evaluations for one in (*laws, *engines)))
-        if laws and not self.race(laws, teller, self.found_law):
+        first = FIRST_STAGES * (self.views + 1)
+
+        def enough(done: Sequence[Result]) -> bool:
+            return self.found_law(done) or (len(done) == first and self.settles(done))
+
+        if laws and not self.race(laws, teller, enough) and not self.settled:
             self.grow(teller)
-        if not self.exact():
+        if not (self.exact() or self.settled):
             turn = len({one.operators for one in engines}) * (self.views + 1)
             for start in range(0, len(engines), turn):
                 before = self.score
@@ -120,7 +146,8 @@ class Search:
                     break
             if laws and not self.exact():
                 self.grow(teller)
-        return _joined(self.pieces, self.stop.reason(), self.exact())
+        certain = "exact_fit" if self.exact() else "settled" if self.settled else None
+        return _joined(self.pieces, self.stop.reason() or certain)
 
     def race(
         self,
@@ -130,11 +157,14 @@ class Search:
     ) -> bool:
         """Run attempts, note what came of them, and return whether a law fits exactly."""
         jobs = [job(self.engines[one.engine], self.sample, one) for one in attempts]
+        jobs = self.kept.jobs(attempts, jobs)
         news = teller.listener([one.max_evaluations for one in attempts])
+        news = self.kept.hearing(attempts, news)
         results = race(jobs, self.context.workers, self.stop, enough=enough, news=news)
         new = [Piece(one, result) for one, result in zip(attempts, results, strict=False)]
         self.pieces += new
-        self.score = min([self.score, *(self.best(piece) for piece in new)])
+        if self.stop.reason() is None:  # else nobody asks any more, and it takes its time
+            self.score = min([self.score, *(self.best(piece) for piece in new)])
         return self.exact()
 
     def grow(self, teller: _Teller) -> None:
@@ -170,10 +200,15 @@ class Search:
         value = done[-1].value
         if not value or not value["exact"]:
             return False
-        exact = [
-            one for one in self.fits(value["formulas"]) if one.error <= 10 * self.sample.noise_floor
-        ]
-        return min((complexity(tree_of(one.form)) for one in exact), default=SHORT + 1) <= SHORT
+        exact = [one for one in self.fits(value["formulas"]) if is_exact(one.error, self.sample)]
+        return min((one.complexity for one in exact), default=SHORT + 1) <= SHORT
+
+    def settles(self, done: Sequence[Result]) -> bool:
+        """Whether the best formula is plain and what it leaves follows no column."""
+        fits = self.fits([text for one in done if one.value for text in one.value["formulas"]])
+        rows = thinned(self.sample, FIT_ROWS, self.context.seed)
+        self.settled = bool(fits) and fits[0].complexity <= PLAIN and is_noise(fits[0], rows)
+        return self.settled
 
     def exact(self) -> bool:
         """Whether any formula so far fits to the last digit."""
@@ -202,7 +237,17 @@ def _as_json(findings: Findings, ended: bool = False) -> dict[str, Any]:  # Any:
     }
 
 
-def _joined(pieces: Sequence[Piece], stopped: str | None, exact: bool) -> Searched:
+def is_noise(fit: Fit, rows: Sample) -> bool:
+    """Whether a smooth function of the columns explains nothing of what a formula leaves."""
+    names = names_in(tree_of(fit.form))
+    columns = [column for name, column in rows.columns.items() if name in names]
+    columns = columns if len(rows.columns) > MOST_COLUMNS else list(rows.columns.values())
+    left = rows.target - values(fit.form, rows)
+    found = smooth(np.array(columns), left * np.sqrt(rows.weights)) if columns else None
+    return found is not None and found.error >= UNEXPLAINED
+
+
+def _joined(pieces: Sequence[Piece], stopped: str | None) -> Searched:
     said = [piece.result.value for piece in pieces if piece.result.value is not None]
     failed = [piece.result for piece in pieces if piece.result.state == "failed"]
     if failed and not said and not stopped:
@@ -214,7 +259,7 @@ def _joined(pieces: Sequence[Piece], stopped: str | None, exact: bool) -> Search
     return Searched(
         tuple(dict.fromkeys(text for value in said for text in value["formulas"])),
         sum(value["evaluations"] for value in said),
-        stopped or ("exact_fit" if exact else "max_evaluations"),
+        stopped or "max_evaluations",
         sum(piece.result.state == "done" for piece in pieces),
         len(failed),
         tuple(pieces),
