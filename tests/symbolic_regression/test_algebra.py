@@ -100,6 +100,8 @@ def test_a_form_is_its_own_canonical_form(tree):
         ("sin(-x)", "-sin(x)"),
         ("cos(-x)", "cos(x)"),
         ("x - (y - 2)", "x - y + 2"),
+        ("x*(1 - y*z/x)", "x - y*z"),
+        ("x**2*(1 - y/x)/sqrt(z + 1)", "(x - y)*x/sqrt(z + 1)"),
         ("(2*x + 4*y)**2", "4*(x + 2*y)**2"),
         ("x/y/z", "x/(y*z)"),
         ("abs(-3*x)", "3*x"),

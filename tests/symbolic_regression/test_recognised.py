@@ -18,7 +18,9 @@ from sciharness_symbolic_regression.fitting import fit
 from sciharness_symbolic_regression.forms import Fixed, constants, fixed, mapped, with_constants
 from sciharness_symbolic_regression.plain import near
 from sciharness_symbolic_regression.recognising import SHORTER, Measure, recognise, said_of
+from sciharness_symbolic_regression.results import Formula, in_order
 from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.stability import Returned
 from sciharness_symbolic_regression.written import latex_of, order_of, tree_of
 
 ROWS = 300
@@ -280,6 +282,26 @@ def test_a_fixed_constant_makes_the_intervals_of_the_others_narrower():
     before = [one for one in intervals(fitted, sample) if abs(one.value - 0.7317) < 0.1]
     assert left.low < 0.7317 < left.high
     assert left.high - left.low < before[0].high - before[0].low
+
+
+def shown(text):
+    """Return a formula of a result; only how it is written matters here."""
+    form = mapped(canonical(parse(text), NAMES), lambda one: Fixed(one, "", 0.0))
+    return Formula(form, form, (), {}, {}, Returned(0, 0, 0), 0.0)
+
+
+def test_formulas_that_plain_values_made_equal_are_shown_once():
+    short, other = shown("x*z*t"), shown("x")
+    power = canonical(parse("1.5*x**1.1*z*t"), NAMES)
+    same = Formula(
+        mapped(power, lambda _: Fixed(1.0, "1", 0.0)), power, (), {}, {}, Returned(0, 0, 0), 0.0
+    )
+
+    found, place = in_order([same, short, other], 0)
+
+    assert [render(one.tree) for one in found] == ["x", render(same.tree)]
+    assert found[place] is same
+    assert in_order([other, same, short], 0)[0][0] is other
 
 
 def test_a_search_hands_over_what_it_recognised(run_search):

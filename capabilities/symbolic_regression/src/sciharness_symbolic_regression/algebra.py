@@ -102,7 +102,27 @@ class _Reader:
             return Sum((), _finite(coefficient))
         if len(left) == 1 and isinstance(left[0][0], Sum) and left[0][1] == 1:
             return scaled(left[0][0], coefficient)
+        cleared = self._cleared(coefficient, left)
+        if cleared is not None:
+            return cleared
         return _single(_finite(coefficient), left)
+
+    def _cleared(self, coefficient: float, factors: list[tuple[Base, Exponent]]) -> Sum | None:
+        """Return ``(1 - t/x)*x`` as ``x - t``: a column that a sum divides by, multiplied in."""
+        for place, (base, exponent) in enumerate(factors):
+            if not (isinstance(base, Sum) and isinstance(exponent, Fraction) and exponent == 1):
+                continue
+            for other, (name, power) in enumerate(factors):
+                if isinstance(name, Variable) and (part := _clearing(base, name, power)):
+                    grown = Sum()
+                    for value, product in base.terms:
+                        grown = plus(grown, self.product(value, (*product.factors, (name, part))))
+                    if base.constant:
+                        grown = plus(grown, _single(base.constant, ((name, part),)))
+                    left = [pair for at, pair in enumerate(factors) if at not in {place, other}]
+                    rest = self.product(coefficient, [*left, (name, _added(power, -part))])
+                    return self.times(rest, grown)
+        return None
 
     def power(self, base: Sum, exponent: Exponent) -> Sum:
         if exponent == 0:
@@ -236,6 +256,22 @@ def _as_product(form: Sum) -> tuple[float, tuple[tuple[Base, Exponent], ...]]:
     inner = scaled(form, 1.0 / lead)
     fixed = ((1.0, inner.terms[0][1]), *inner.terms[1:])  # exactly 1, whatever rounding does
     return lead, ((Sum(fixed, inner.constant), ONE),)
+
+
+def _clearing(base: Sum, name: Variable, power: Exponent) -> Fraction | None:
+    """Return to what power a column is multiplied into a sum that divides by it, if at all."""
+    if not isinstance(power, Fraction) or power < 1:
+        return None
+    below = [
+        exponent
+        for _, product in base.terms
+        for factor, exponent in product.factors
+        if factor == name and isinstance(exponent, Fraction) and exponent <= -1
+    ]
+    longer = len(base.terms) + bool(base.constant) - len(below)
+    if not below or longer > len(below) + 1:
+        return None
+    return Fraction(min(math.floor(power), math.floor(-min(below))))
 
 
 def _logarithm_in(product: Product) -> Sum | None:

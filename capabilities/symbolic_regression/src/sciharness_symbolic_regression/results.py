@@ -16,8 +16,9 @@ from sciharness_publisher.expression import (
     python_source,
     render,
 )
+from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.credibility import Constant, Pattern
-from sciharness_symbolic_regression.forms import Sum, shape
+from sciharness_symbolic_regression.forms import Sum, constants, shape, with_constants
 from sciharness_symbolic_regression.measures import Array, measures
 from sciharness_symbolic_regression.recognising import Recognised
 from sciharness_symbolic_regression.sample import Sample
@@ -57,16 +58,25 @@ class Formula:
 
 
 def in_order(formulas: Sequence[Formula], chosen: int) -> tuple[tuple[Formula, ...], int]:
-    """Return formulas by complexity, of equal ones the first or the chosen one, and its place.
+    """Return formulas by complexity, of equal ones the shortest or the chosen one, and its place.
 
     Plain values make formulas shorter and may make two of them equal.
     """
-    texts = {render(formula.tree): formula for formula in reversed(formulas)}
-    texts[render(formulas[chosen].tree)] = formulas[chosen]
-    kept = [one for one in formulas if texts[render(one.tree)] is one]
-    kept.sort(key=lambda one: complexity(one.tree))  # stable
-    place = next(i for i, one in enumerate(kept) if one is formulas[chosen])
-    return tuple(kept), place
+    ranked = sorted(formulas, key=lambda one: (complexity(one.tree), one is not formulas[chosen]))
+    kept: dict[str, Formula] = {_meaning(formulas[chosen]): formulas[chosen]}
+    for one in ranked:
+        kept.setdefault(_meaning(one), one)
+    found = [one for one in ranked if one in kept.values()]
+    return tuple(found), found.index(formulas[chosen])
+
+
+def _meaning(formula: Formula) -> str:
+    """Return a text that is the same for formulas that differ in how they are written only."""
+    try:
+        form = canonical(formula.tree)
+    except Undefined:
+        return render(formula.tree)
+    return render(tree_of(with_constants(form, [float(f"{one:.8g}") for one in constants(form)])))
 
 
 def scores(form: Sum, sample: Sample) -> Mapping[str, float]:

@@ -78,12 +78,13 @@ class _Writer:
         return reduce(lambda left, part: Binary(part[0], left, part[1]), others, tree)
 
     def _product(self, coefficient: float | None, product: Product, below: bool) -> Expression:
-        bare = coefficient is None or (isinstance(coefficient, Fixed) and abs(coefficient) == 1.0)
+        known = isinstance(coefficient, Fixed)
+        bare = coefficient is None or (known and abs(coefficient) == 1.0)
+        factors = ordered_factors(product)
+        turned = _turns(factors) if below and (bare or known) else None
         top: list[Expression] = []
         if coefficient is not None and not bare:
-            top.append(self._constant(coefficient, below))
-        factors = ordered_factors(product)
-        turned = _turns(factors) if bare and below else None
+            top.append(self._constant(coefficient, below and turned is None))
         places: tuple[list[Expression], ...] = ([], [], [], [])
         for index, (base, exponent) in enumerate(factors):
             tree = self._base(base, -1.0 if index == turned else 1.0)
