@@ -6,10 +6,13 @@ import csv
 import json
 
 import pytest
+from homes import confined, fresh, harness, prepared, site
 
 from sciharness.plugin import Context, Input, Table
 from sciharness_symbolic_regression.plugin import search
 from sciharness_symbolic_regression.request import SearchRequest
+
+__all__ = ["confined", "fresh", "harness", "prepared", "site"]
 
 QUICK = {"max_evaluations": 75_000, "restarts": 3, "stability_runs": 0}
 

@@ -11,24 +11,18 @@ from typing import Any
 import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "oscillator_coupling"
-E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
 
 
-def _module(path: Path, name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, path)
+def _maker() -> Any:
+    spec = importlib.util.spec_from_file_location("make_network", EXAMPLE / "make_network.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-_E2E = _module(E2E, "e2e_fixtures_for_formulas")
-site, prepared, fresh, harness = _E2E.site, _E2E.prepared, _E2E.fresh, _E2E.harness
-confined = _E2E.confined
-
-
 def test_its_directory_is_what_the_script_makes(tmp_path: Path) -> None:
-    _module(EXAMPLE / "make_network.py", "make_network").main(tmp_path / "network")
+    _maker().main(tmp_path / "network")
 
     made = {path.name: path.read_bytes() for path in (tmp_path / "network").iterdir()}
     kept = {path.name: path.read_bytes() for path in (EXAMPLE / "network").iterdir()}

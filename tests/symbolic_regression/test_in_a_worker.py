@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
-
-E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
-
-
-def _module(path: Path, name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_E2E = _module(E2E, "e2e_fixtures_for_workers")
-site, prepared, fresh, harness = _E2E.site, _E2E.prepared, _E2E.fresh, _E2E.harness
-confined = _E2E.confined
 
 
 def test_every_piece_of_a_search_runs_in_a_worker(harness: Any) -> None:
