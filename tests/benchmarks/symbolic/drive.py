@@ -2,7 +2,7 @@
 
 python tests/benchmarks/symbolic/drive.py development --seconds 20
 python tests/benchmarks/symbolic/drive.py everyday --engine operon gplearn portfolio
-python tests/benchmarks/symbolic/drive.py feynman --noise 0 --units --limit 20
+python tests/benchmarks/symbolic/drive.py feynman --noise 0 --units --sample 40
 python tests/benchmarks/symbolic/drive.py --show
 
 Each problem runs in a process of its own that is ended when it hangs, so a
@@ -16,6 +16,7 @@ import argparse
 import csv
 import json
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
         show(asked.table)
         return 0
     done = {tuple(row[name] for name in KEY) for row in rows_of(asked.table)}
-    for row in list(wanted(asked))[: asked.limit]:
+    for row in chosen(list(wanted(asked)), asked.sample)[: asked.limit]:
         key = tuple(str(row[name]) for name in KEY)
         if asked.again or key not in done:
             row |= measured(row, json.loads(asked.options))
@@ -58,6 +59,14 @@ def main(arguments: list[str]) -> int:
                 flush=True,
             )
     return 0
+
+
+def chosen(rows: list[Row], count: int | None) -> list[Row]:
+    """Return a seeded choice of settings in their order; all without a count."""
+    if count is None or count >= len(rows):
+        return rows
+    kept = set(random.Random(0).sample(range(len(rows)), count))
+    return [row for place, row in enumerate(rows) if place in kept]
 
 
 def wanted(asked: argparse.Namespace) -> Iterator[Row]:
@@ -168,6 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--noise", type=float, nargs="+")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--sample", type=int, help="only a seeded choice of so many settings")
     parser.add_argument("--units", action="store_true", help="tell the search the units")
     parser.add_argument("--again", action="store_true", help="also run what the table holds")
     parser.add_argument("--with", dest="options", default="{}", help="JSON of request fields")
