@@ -14,7 +14,11 @@ import pytest
 from sciharness.errors import DataError
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import names_in, parse
+from sciharness_symbolic_regression.engines.base import Attempt
+from sciharness_symbolic_regression.laws.fits import fits_of
 from sciharness_symbolic_regression.plugin import METRICS, harness_capabilities
+from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.searching import is_noise
 
 
 def columns_of(rows=160, seed=0, **ranges):
@@ -37,6 +41,28 @@ def test_a_law_is_named_exactly_from_exact_data(run_search):
     assert run.values == [2 * np.pi]
     # float64 rounding of about ten operations on values of order one
     assert run.outcome.metrics["relative_rmse"] < 1e-12
+
+
+def test_a_plain_law_that_leaves_only_noise_ends_the_search(run_search):
+    whole = {"max_evaluations": 300_000, "restarts": 3}
+
+    run = run_search(pendulum(0.02, rows=400), **whole)
+
+    assert run.formulas["stop_reason"] == "settled"
+    assert run.chosen["structure"] == "C*gravity**(-1/2)*length**(1/2)"
+    assert run.formulas["search"]["evaluations"] < 0.3 * whole["max_evaluations"]
+    assert any("leaves nothing but noise" in note for note in run.outcome.notes)
+
+
+def test_a_formula_whose_errors_follow_a_column_does_not_end_a_search():
+    columns = columns_of(400, a=(1, 5), b=(0, 3))
+    noise = np.random.default_rng(2).normal(0, 0.01, 400)
+    rows = Sample(columns, 2 * columns["a"] + 0.04 * np.sin(2 * columns["b"]) + noise, np.ones(400))
+    fits = fits_of(map(parse, ["2*a", "2*a + 0.04*sin(2*b)"]), rows, Attempt("laws", 0, (), 40, 1))
+    plain, whole = sorted(fits.values(), key=lambda one: one.complexity)
+
+    assert not is_noise(plain, rows)
+    assert is_noise(whole, rows)
 
 
 LAWS = {

@@ -33,11 +33,15 @@ class Setting:
 
 @frozen
 class Found:
-    """A formula, why the engine stopped and the seconds that it took."""
+    """A formula, why the engine stopped and the seconds that it took.
+
+    ``fitted`` is the same with every constant as fitted, where plain values stand in it.
+    """
 
     formula: Expression
     stopped: str
     seconds: float
+    fitted: Expression | None = None
 
 
 def portfolio(setting: Setting, data: Data) -> Found:
@@ -74,7 +78,8 @@ def portfolio(setting: Setting, data: Data) -> Found:
         took = time.monotonic() - started
         document = json.loads((folder / "outputs" / "formulas.json").read_text("utf-8"))
     chosen = document["candidates"][document["chosen"]]
-    return Found(parse(chosen["formula"]), document["stop_reason"], took)
+    fitted = parse(chosen["as_fitted"])
+    return Found(parse(chosen["formula"]), document["stop_reason"], took, fitted)
 
 
 def operon(setting: Setting, data: Data) -> Found:

@@ -34,7 +34,8 @@ def measured(asked: Row) -> Row:
     found = ENGINES[asked["engine"]](setting, data)
     spent = _cpu() - before
     box = {name: (one.low, one.high) for name, one in problem.ranges.items()}
-    verdict = judge(found.formula, problem.law, box, setting.noise)
+    # the judge fits constants again: those that became plain values are constants too
+    verdict = judge(found.fitted or found.formula, problem.law, box, setting.noise)
     kept = {name: column[data.kept_back] for name, column in data.columns.items()}
     wanted = data.exact[data.kept_back]
     with np.errstate(all="ignore"):

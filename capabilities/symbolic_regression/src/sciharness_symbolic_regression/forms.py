@@ -130,6 +130,11 @@ def fixed(form: Sum) -> tuple[Fixed, ...]:
     return tuple(found)
 
 
+def faced(form: Sum) -> Sum:
+    """Return the formula with ``-2*(y - x)`` as ``2*(x - y)``, wherever a minus can go in."""
+    return Sum(tuple(_faced(*term) for term in form.terms), form.constant)
+
+
 def arrangements(form: Sum) -> Iterator[Sum]:
     """Yield the formula with another term of one of its bases as the one that has no constant.
 
@@ -242,6 +247,30 @@ def _mapped_product(product: Product, change: Callable[[float], float]) -> Produ
         power = exponent if isinstance(exponent, Fraction) else change(exponent)
         changed[base, exponent] = (new, power)
     return Product(tuple(changed[pair] for pair in product.factors))
+
+
+def _faced(coefficient: float, product: Product) -> tuple[float, Product]:
+    factors: list[tuple[Base, Exponent]] = []
+    for base, exponent in product.factors:
+        if isinstance(base, Sum):
+            new: Base = faced(base)
+            plain = isinstance(exponent, Fraction) and exponent == 1
+            if coefficient < 0 and plain and _subtracts(base):
+                coefficient, new = -coefficient, _negative(faced(base))
+        elif isinstance(base, Function):
+            new = evolve(base, argument=faced(base.argument))
+        else:
+            new = base
+        factors.append((new, exponent))
+    return coefficient, Product(tuple(factors))
+
+
+def _subtracts(base: Sum) -> bool:
+    return base.constant < 0 or any(coefficient < 0 for coefficient, _ in base.terms)
+
+
+def _negative(base: Sum) -> Sum:
+    return Sum(tuple((-one, product) for one, product in base.terms), -base.constant)
 
 
 def _arranged(form: Sum, normalised: bool) -> Iterator[Sum]:

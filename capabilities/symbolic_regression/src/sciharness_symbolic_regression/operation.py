@@ -223,4 +223,5 @@ def _formula(
         returns(form, again, everywhere, rows.loss),
         score(member, rows.validation.noise_floor),
         recognised,
+        form,
     )

@@ -24,6 +24,7 @@ SPECIAL = (  # text above or below the fraction bar, value, weight
     ("log(2)", math.log(2), 10),
 )
 BELOW_TOO = frozenset({"pi", "pi**2", "sqrt(pi)", "sqrt(2*pi)"})  # others equal one of the list
+USUAL, SHORT = 12, 5  # 3/4 is as plain as 0.75, 11/5 is not as plain as 2.2
 MOST_DIGITS = 12
 DECIMAL = 4  # a decimal is a choice among that many kinds of numbers
 
@@ -58,8 +59,15 @@ def _listed() -> Iterator[tuple[str, float, int]]:
     for above in range(1, TALLEST + 1):
         for below in range(1, TALLEST // above + 1):
             if math.gcd(above, below) == 1:
-                yield _fraction([str(above)], [str(below)]), above / below, above * below
+                yield _ratio(above, below), above / below, above * below
                 yield from _multiples(above, below)
+
+
+def _ratio(above: int, below: int) -> str:
+    """Return a fraction, as a decimal where that is short and the fraction is not a usual one."""
+    decimal = _decimal_text(above / below)
+    usual = above * below <= USUAL or len(decimal) > SHORT
+    return _fraction([str(above)], [str(below)]) if usual else decimal
 
 
 def _multiples(above: int, below: int) -> Iterator[tuple[str, float, int]]:

@@ -43,6 +43,7 @@ from sciharness_symbolic_regression.forms import (
     Sum,
     arrangements,
     constants,
+    faced,
     fixed,
     mapped,
 )
@@ -143,8 +144,10 @@ class Measure:
 def recognise(form: Sum, sample: Sample, loss: str) -> tuple[Sum, tuple[Recognised, ...]]:
     """Return a fitted formula with its plain constants fixed, the others fitted anew.
 
-    The second part says what was fixed, in the order of :func:`forms.constants`.
+    Minus signs are in their places then, see :func:`forms.faced`. The second part
+    says what was fixed, in the order of :func:`forms.constants`.
     """
+    form = faced(form)
     look = thinned(sample, MANY, seed=0)
     best = _best_way(form, Measure.of(form, look, loss))
     if look is not sample:  # all rows only once

@@ -35,7 +35,7 @@ class Formula:
     """A formula to show: constants fitted on all visible rows, metrics as chosen by.
 
     ``recognised`` are the constants that have a plain value now; ``constants`` are
-    the others.
+    the others. ``fitted`` is the formula before, where that is another one.
 
     ``judged`` has the constants of the training rows; its metrics are honest
     on the validation rows. ``form`` has those of all visible rows. ``score`` is
@@ -50,6 +50,7 @@ class Formula:
     returned: Returned
     score: float
     recognised: tuple[Recognised, ...] = ()
+    fitted: Sum | None = None
 
     @property
     def tree(self) -> Expression:
@@ -110,6 +111,7 @@ def candidate_document(formula: Formula, sample: Sample, names: Mapping[str, str
         "complexity": complexity(tree),
         "constants": [asdict(constant) for constant in formula.constants],
         "recognised": [asdict(constant) for constant in formula.recognised],
+        "as_fitted": render(tree_of(formula.fitted or formula.form)),
         "metrics": {"train": dict(formula.train), "validation": dict(formula.validation)},
         "domain": domain(tree, sample, names),
         "stability": formula.returned.share,

@@ -58,36 +58,33 @@ class _Writer:
         self._number = number
         self._free = 0
 
-    def sum(self, form: Sum, normalised: bool = False, sign: float = 1.0) -> Expression:
-        """Return a sum times a sign."""
+    def sum(self, form: Sum, normalised: bool = False) -> Expression:
+        """Return a sum; ``normalised`` leaves out the size of its first coefficient."""
         if not form.terms:
-            below = sign * form.constant < 0
+            below = form.constant < 0
             return self._constant(form.constant, below) if form.constant else Number(0.0)
         parts: list[tuple[str, Expression]] = []
-        first = _first(form, sign)
+        first = _first(form)
         for place, (coefficient, product) in enumerate(form.terms):
-            below = sign * coefficient < 0
+            below = coefficient < 0
             shown = None if normalised and place == 0 else coefficient
             term = self._product(shown, product, below and place == first)
             parts.append(("-" if below else "+", term))
         if form.constant:
-            mark = "-" if sign * form.constant < 0 else "+"
+            mark = "-" if form.constant < 0 else "+"
             parts.append((mark, self._constant(form.constant)))
         order = [first, *(place for place in _order(form) if place != first)]
         (_, tree), *others = [parts[place] for place in order]
         return reduce(lambda left, part: Binary(part[0], left, part[1]), others, tree)
 
     def _product(self, coefficient: float | None, product: Product, below: bool) -> Expression:
-        known = isinstance(coefficient, Fixed)
-        bare = coefficient is None or (known and abs(coefficient) == 1.0)
-        factors = ordered_factors(product)
-        turned = _turns(factors) if below and (bare or known) else None
+        bare = coefficient is None or (isinstance(coefficient, Fixed) and abs(coefficient) == 1.0)
         top: list[Expression] = []
         if coefficient is not None and not bare:
-            top.append(self._constant(coefficient, below and turned is None))
+            top.append(self._constant(coefficient, below))
         places: tuple[list[Expression], ...] = ([], [], [], [])
-        for index, (base, exponent) in enumerate(factors):
-            tree = self._base(base, -1.0 if index == turned else 1.0)
+        for base, exponent in ordered_factors(product):
+            tree = self._base(base)
             plain = structural(exponent) if isinstance(exponent, Fixed) else exponent
             places[_place(plain)].append(self._power(tree, plain))
         above, root_above, root_below, bottom = places
@@ -96,7 +93,7 @@ class _Writer:
             top.append(Call("sqrt", _fraction(root_above, root_below)))
         elif root_below:
             bottom.insert(0, Call("sqrt", _times(root_below)))
-        if bare and below and turned is None:
+        if bare and below:
             top[:1] = [Negative(top[0])] if top else [Number(-1.0)]
         return _fraction(top or [Number(1.0)], bottom)
 
@@ -108,12 +105,12 @@ class _Writer:
             return base
         return Binary("**", base, Number(float(abs(exponent))))
 
-    def _base(self, base: Base, sign: float) -> Expression:
+    def _base(self, base: Base) -> Expression:
         if isinstance(base, Variable):
             return Name(base.name)
         if isinstance(base, Function):
             return Call(base.name, self.sum(base.argument, takes_normalised(base.name)))
-        return self.sum(base, normalised=True, sign=sign)
+        return self.sum(base, normalised=True)
 
     def _constant(self, value: float, below: bool = False) -> Number:
         size = -abs(float(value)) if below else abs(float(value))
@@ -123,10 +120,10 @@ class _Writer:
         return self._number(size, self._free - 1)
 
 
-def _first(form: Sum, sign: float) -> int:
+def _first(form: Sum) -> int:
     """Return which part of a sum to write first: its first one, or else one without a minus."""
     order = _order(form)
-    signs = [sign * coefficient for coefficient, _ in form.terms] + [sign * form.constant]
+    signs = [coefficient for coefficient, _ in form.terms] + [form.constant]
     if signs[order[0]] < 0 and signs[-1] > 0:
         return len(form.terms)
     return next((place for place in order if signs[place] > 0), order[0])
@@ -139,19 +136,6 @@ def _order(form: Sum) -> list[int]:
         ordered = [product for _, product in in_order(form.terms)]  # another one may lead
         places.sort(key=lambda place: ordered.index(form.terms[place][1]))
     return [*places, len(places)] if form.constant else places
-
-
-def _turns(factors: tuple[tuple[Base, Exponent], ...]) -> int | None:
-    """Return which factor of a product can take a minus: a difference to the power of 1."""
-    for index, (base, exponent) in enumerate(factors):
-        plain = isinstance(exponent, Fraction) and exponent == 1
-        if plain and isinstance(base, Sum) and _subtracts(base):
-            return index
-    return None
-
-
-def _subtracts(form: Sum) -> bool:
-    return form.constant < 0 or any(coefficient < 0 for coefficient, _ in form.terms)
 
 
 def _place(exponent: Exponent) -> int:
