@@ -15,28 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plane import write_contract
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "9"))
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
 HARNESS = Path(sysconfig.get_path("scripts")) / "harness"
-
-CONTRACT = """\
-schema: research-contract-v1
-title: A line as a tool
-goal: Predict y from a and b by a tool that others can install.
-inputs: [{name: data, path: line.csv, role: labelled_table, target: y}]
-capabilities: [symbolic_regression.search, evaluation.regression]
-acceptance: [{metric: relative_rmse, op: "<=", value: 0.05, trusted: true}]
-permissions: {publish_plugins: true}
-steps:
-  - id: fit
-    use: symbolic_regression.search
-    inputs: {data: data}
-    with: {max_evaluations: 10000, restarts: 1, stability_runs: 0, alphabet: arithmetic}
-  - {id: judge, use: evaluation.regression, inputs: {predictor: fit, data: data}}
-deliver: [predictor_plugin]
-publish: {id: example.line, version: 0.1.0}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with a home, in which a published predictor is installed, and tables."""
     folder = tmp_path_factory.mktemp("bench")
     draw = random.Random(7)
-    rows = [(draw.uniform(0, 5), draw.uniform(1, 3)) for _ in range(60)]
-    lines = [f"{a:.5f},{b:.5f},{3 * a - b + draw.gauss(0, 0.01):.6f}" for a, b in rows]
-    (folder / "line.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
-    (folder / "contract.yaml").write_text(CONTRACT)
+    write_contract(folder)
     (folder / "one.csv").write_text("a,b\n1.5,2.0\n")
     text = "".join(f"{draw.uniform(0, 5)!r},{draw.uniform(1, 3)!r}\n" for _ in range(ROWS))
     (folder / "many.csv").write_text("a,b\n" + text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve, field, frozen
+from survival import SURVIVAL
 
 from sciharness.contract.preflight import Preflight
 from sciharness.descriptors import Operation
@@ -187,26 +188,11 @@ def test_labels_are_computed_only_by_whom_this_installation_trusts(
     look: Look, folder: Path, leases: Callable[..., dict[str, Any]]
 ) -> None:
     (folder / "ring.json").write_text("{}")
-    text = """\
-schema: research-contract-v1
-title: Survival
-goal: G
-inputs: [{name: ring, path: ring.json, role: lattice}]
-capabilities: [beam.generate, symbolic_regression.search, evaluation.classification]
-acceptance: [{metric: balanced_accuracy, op: ">=", value: 0.95, trusted: true}]
-holdout: {generated_by: final}
-steps:
-  - {id: points, use: beam.generate, inputs: {lattice: ring}, with: {role: training}}
-  - {id: fit, use: symbolic_regression.search, inputs: {data: points}}
-  - {id: final, use: beam.generate, inputs: {lattice: ring, predictor: fit},
-     with: {role: evaluation}}
-  - {id: judge, use: evaluation.classification, inputs: {predictor: fit, data: final}}
-"""
     trusting = leases()
     doubting = {name: evolve(lease, trusted_labels=False) for name, lease in trusting.items()}
 
-    assert look(text, leases=trusting).ok
-    assert "harness plugin admit beam --trust-labels" in said(look(text, leases=doubting))
+    assert look(SURVIVAL, leases=trusting).ok
+    assert "harness plugin admit beam --trust-labels" in said(look(SURVIVAL, leases=doubting))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from survival import SURVIVAL
 
 from sciharness.contract.document import parse_document
 from sciharness.contract.findings import Findings
@@ -16,21 +17,6 @@ from sciharness.plugin import InputSpec, OutputSpec
 Planner = Callable[..., tuple[Plan, str]]
 
 VERIFY = "workflow: {hypothesis_verification: true}\n"
-SURVIVAL = """\
-schema: research-contract-v1
-title: Survival
-goal: Classify survival.
-inputs: [{name: ring, path: ring.json, role: lattice}]
-capabilities: [beam.generate, symbolic_regression.search, evaluation.classification]
-acceptance: [{metric: balanced_accuracy, op: ">=", value: 0.95, trusted: true}]
-holdout: {generated_by: final}
-steps:
-  - {id: points, use: beam.generate, inputs: {lattice: ring}, with: {role: training}}
-  - {id: fit, use: symbolic_regression.search, inputs: {data: points}}
-  - {id: final, use: beam.generate, inputs: {lattice: ring, predictor: fit},
-     with: {role: evaluation}}
-  - {id: judge, use: evaluation.classification, inputs: {predictor: fit, data: final}}
-"""
 
 
 @pytest.fixture

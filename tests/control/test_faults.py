@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acknowledged import lost
 
 from sciharness.runtime.looking import view_of
-from sciharness.store.events import EventLog
 from sciharness.store.fsck import fsck
 from sciharness.store.home import Home
 from sciharness.store.runs import TERMINAL, Runs
@@ -27,7 +26,6 @@ SMALL: dict[str, Any] = {
     "capabilities": ["toy.note", "toy.nothing"],
     "acceptance": [{"metric": "value", "op": ">=", "value": 1}],
 }
-ACKNOWLEDGED = re.compile(r"event='(\w+)' run='([^']+)' seq=(\d+)")
 SHIM = Path(__file__).parent / "faults.c"
 # About as many changes as there are to the files of a home in one small run.
 MOST = 400
@@ -65,17 +63,6 @@ def faulty(fresh: Callable[..., Any], shim: Path) -> Callable[..., Any]:
         return made, made("-v", "run", "c.yaml", **environment)
 
     return run
-
-
-def lost(home: Home, said: str) -> int:
-    """Return how many events that a process acknowledged are not in the record."""
-    kinds: dict[str, dict[int, str]] = {}
-    missing = 0
-    for kind, run_id, seq in ACKNOWLEDGED.findall(said):
-        if run_id not in kinds:
-            kinds[run_id] = {event.seq: event.kind for event in EventLog(home).read(run_id)}
-        missing += kinds[run_id].get(int(seq)) != kind
-    return missing
 
 
 def assert_truthful(made: Any, ended: Any) -> None:

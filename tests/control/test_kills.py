@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acknowledged import lost
 
 import sciharness
 from sciharness.failpoints import NAMES, VARIABLE
@@ -54,7 +55,6 @@ POINTS = [
 ]
 # Settled once in the whole run, however often it was killed.
 COUNTED = ("actions", "failures", "solver_calls", "training_runs", "reasoner_calls")
-ACKNOWLEDGED = re.compile(r"event='(\w+)' run='([^']+)' seq=(\d+)")
 
 
 def outcome(home: Home, run_id: str) -> Mapping[str, Any]:
@@ -94,17 +94,6 @@ def undisturbed(case: Callable[[], Any]) -> Mapping[str, Any]:
     with Home.open(made.home) as home:
         (run,) = Runs(home).listing()
         return outcome(home, run.run_id)
-
-
-def lost(home: Home, said: str) -> int:
-    """Return how many events that a process acknowledged are not in the record."""
-    kinds: dict[str, dict[int, str]] = {}
-    missing = 0
-    for kind, run_id, seq in ACKNOWLEDGED.findall(said):
-        if run_id not in kinds:
-            kinds[run_id] = {event.seq: event.kind for event in EventLog(home).read(run_id)}
-        missing += kinds[run_id].get(int(seq)) != kind
-    return missing
 
 
 def check(made: Any, said: str, undisturbed: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -168,14 +167,12 @@ def test_the_nearest_names_are_told(fitted: Any) -> None:
 
 @pytest.mark.parametrize("stubborn", [False, True], ids=["that listens", "that does not"])
 def test_an_interrupt_ends_a_call(harness: Any, stubborn: bool) -> None:
-    values = ["--with", "pause=60", "--with", f"stubborn={str(stubborn).lower()}"]
+    values = ["--with", "pause=600", "--with", f"stubborn={str(stubborn).lower()}"]
     process = harness.start("call", "toy.note", *values, "--out", "out")
     assert process.stderr is not None
     process.stderr.readline()  # its first progress
-    started = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=60)  # it would have slept longer
 
     assert process.returncode == 130
-    assert time.monotonic() - started < 10.0
     assert (harness.folder / "out" / "note.txt").exists() is not stubborn
