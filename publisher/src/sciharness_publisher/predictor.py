@@ -181,13 +181,17 @@ def write_texts(context: Context, texts: Mapping[str, str]) -> None:
         path.write_text(texts[output.name], encoding="utf-8", newline="\n")
 
 
+def _target(model: Model, card: Card) -> Json:
+    return {"name": model.target, "unit": model.unit, "classes": list(card.classes)}
+
+
 def model_document(model: Model, card: Card) -> Json:
     """Return model.json as plain values."""
     return {
         "schema": MODEL_SCHEMA,
         "kind": model.kind,
         "task": card.task,
-        "target": {"name": model.target, "unit": model.unit, "classes": list(card.classes)},
+        "target": _target(model, card),
         "columns": [
             {"name": column.name, "symbol": column.symbol, "unit": column.unit,
              "min": column.minimum, "max": column.maximum}
@@ -204,7 +208,7 @@ def card_document(model: Model, card: Card) -> Json:
     return {
         "schema": CARD_SCHEMA,
         "task": card.task,
-        "target": {"name": model.target, "unit": model.unit, "classes": list(card.classes)},
+        "target": _target(model, card),
         "columns": [
             {"name": column.name, "dtype": column.dtype, "unit": column.unit,
              "min": column.minimum, "max": column.maximum}

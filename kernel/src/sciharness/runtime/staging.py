@@ -14,6 +14,7 @@ from sciharness.contract.artifact_types import DATASET, DIRECTORY_BUNDLE, FOLDER
 from sciharness.contract.inputs import InputFacts
 from sciharness.contract.records import Contract, ContractInput
 from sciharness.errors import DataError
+from sciharness.plugin import Table
 from sciharness.runtime.records import (
     BUNDLE,
     FINAL,
@@ -70,18 +71,7 @@ def stage_input(
         raise _changed(item)
     table = check_table(source, item, contract.holdout).table if item.role == "table" else None
     view = _reference(item.name, source.name, facts.type, blob.sha256, blob.size)
-    return Staged(
-        StagedInput(
-            name=item.name,
-            role=item.role,
-            type=facts.type,
-            sha256=blob.sha256,
-            size=blob.size,
-            views={WHOLE: view},
-            table=table,
-            meta={"solver": dict(item.solver)} if item.solver is not None else {},
-        )
-    )
+    return _whole(item, facts, view, table)
 
 
 def _stage_folder(
@@ -99,6 +89,13 @@ def _stage_folder(
     archive.unlink()
     name = f"{_folder_name(item)}{BUNDLE}"
     view = _reference(item.name, name, facts.type, blob.sha256, blob.size)
+    return _whole(item, facts, view)
+
+
+def _whole(
+    item: ContractInput, facts: InputFacts, view: ArtifactRef, table: Table | None = None
+) -> Staged:
+    """Return an input of which a run sees everything."""
     return Staged(
         StagedInput(
             name=item.name,
@@ -107,6 +104,7 @@ def _stage_folder(
             sha256=facts.sha256,
             size=facts.bytes,
             views={WHOLE: view},
+            table=table,
             meta={"solver": dict(item.solver)} if item.solver is not None else {},
         )
     )
