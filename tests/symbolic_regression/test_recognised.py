@@ -296,6 +296,8 @@ def test_latex_shows_what_was_recognised():
     assert r"\frac{\pi x}{4}" in text and r"\frac{t}{4 \pi}" in text and r"\frac{z}{3}" in text
     half = latex_of(parse("0.5*(x**2 + z**2)*t"), {name: name for name in NAMES})
     assert half.count("x^{2} + z^{2}") == 1  # not multiplied out
+    order = latex_of(parse("1 - t*x/z + 0.25*x"), {name: name for name in NAMES})
+    assert order == r"1 - \frac{x t}{z} + \frac{x}{4}"  # as in the text
 
 
 def test_a_fixed_constant_makes_the_intervals_of_the_others_narrower():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from sciharness_publisher.expression import Call, Expression, Name, Negative, Number, parse
+from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number, parse
 
 LATEX_DIGITS = 5
 _NONE: Mapping[float, Any] = MappingProxyType({})  # Any: sympy, untyped
@@ -31,7 +31,7 @@ def latex_of(
     known = {value: _sympy(parse(text), {"pi": sympy.pi}, sympy) for value, text in texts.items()}
     with distribute(False):  # else 2*(x + y) would be multiplied out
         found = _sympy(tree, symbols, sympy, known)
-    return str(sympy.latex(found, symbol_names=shown))
+    return str(sympy.latex(found, symbol_names=shown, order="none"))
 
 
 def _is_decimal(text: str) -> bool:
@@ -56,12 +56,21 @@ def _sympy(
     if isinstance(tree, Call):
         function = getattr(sympy, {"abs": "Abs"}.get(tree.function, tree.function))
         return function(read(tree.argument))
+    if tree.operator in "+-":  # terms in their order
+        return sympy.Add(*(sign * read(part) for sign, part in _terms(tree)), evaluate=False)
     left, right = read(tree.left), read(tree.right)
     if tree.operator == "**":
         return left**right
-    return {"+": left + right, "-": left - right, "*": left * right}.get(
-        tree.operator, left / right
-    )
+    return left * right if tree.operator == "*" else left / right
+
+
+def _terms(tree: Expression) -> Iterator[tuple[int, Expression]]:
+    """Yield the signs and terms of a sum from left to right."""
+    if isinstance(tree, Binary) and tree.operator in "+-":
+        yield from _terms(tree.left)
+        yield (1 if tree.operator == "+" else -1), tree.right
+    else:
+        yield 1, tree
 
 
 def _sympy_number(value: float, sympy: Any) -> Any:  # Any: as above
