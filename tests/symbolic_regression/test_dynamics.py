@@ -235,7 +235,8 @@ def test_a_known_error_of_the_rates_makes_smaller_misfits_equal():
 
 
 def test_sums_over_edges_and_triples_are_those_of_their_definition():
-    from sciharness_symbolic_regression.dynamics.relations import read_relation, sums_over
+    from sciharness_symbolic_regression.dynamics.relations import read_relation
+    from sciharness_symbolic_regression.dynamics.sums import sums_over
 
     random = np.random.default_rng(0)
     x = random.normal(0, 1, (3, 4))
@@ -247,8 +248,10 @@ def test_sums_over_edges_and_triples_are_those_of_their_definition():
         "relation_names": ["A", "B"],
     }
 
-    two, _ = sums_over(read_relation(loaded, "A", "auto"), x, ["sin_diff", "degree"])
-    three, _ = sums_over(read_relation(loaded, "B", "auto"), x, None)
+    pairs_of = sums_over(read_relation(loaded, "A", "auto"), x, ["sin_diff", "degree"])
+    two = {term: one.values for term, one in pairs_of}
+    triples_of = sums_over(read_relation(loaded, "B", "auto"), x, None)
+    three = {term: one.values for term, one in triples_of}
 
     assert list(two) == ["sin_diff", "degree"]
     wanted = 2 * np.sin(x[:, 1] - x[:, 0]) + np.sin(x[:, 2] - x[:, 0])

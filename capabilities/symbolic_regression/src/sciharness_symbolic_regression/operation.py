@@ -41,9 +41,10 @@ from sciharness_symbolic_regression.searching import (
     Searched,
     shown,
 )
+from sciharness_symbolic_regression.second import SecondLook
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
 from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.written import order_of, tree_of
 
 REDUCTION_ROUNDS = 6
 REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
@@ -62,10 +63,17 @@ def run(request: SearchRequest, context: Context) -> Outcome:
     return search_on(request, context, context.inputs["data"])
 
 
-def search_on(request: SearchRequest, context: Context, data: Input, noise: float = 0.0) -> Outcome:
+def search_on(
+    request: SearchRequest,
+    context: Context,
+    data: Input,
+    noise: float = 0.0,
+    second: SecondLook | None = None,
+) -> Outcome:
     """Run the search on a table that need not be an input of the run.
 
-    ``noise`` is an error of the target that is known beforehand.
+    ``noise`` is an error of the target that is known beforehand; ``second``
+    fits and judges candidates by other means than the rows of the table.
     """
     clock = _Clock(context, request.time_limit or context.time_limit, time.monotonic())
     engine = engine_named(request.engine)
@@ -81,13 +89,14 @@ def search_on(request: SearchRequest, context: Context, data: Input, noise: floa
     limits = _limits(request, hurried=found.stop_reason == "cancelled")
     seed = derived_seed(context.seed, 7)
     brought = Brought(guesses, candidates_of(guesses, rows, seed))
-    members = _candidates(found, baselines, brought, rows, limits, seed)
-    members = units.admissible(members, rows)
-    index = choose(members, rows)
+    judged = rows if second is None else second.rows(rows)
+    members = _candidates(found, baselines, brought, rows, limits, seed, second)
+    members = units.admissible(members, judged)
+    index = choose(members, judged)
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
     again = _repeat(engine, request, everything, members[index], limits, context, clock, found)
     context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
-    formulas, index = in_order(formulas_of(members, index, everything, rows, again), index)
+    formulas, index = in_order(formulas_of(members, index, everything, rows, again, second), index)
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
@@ -138,13 +147,16 @@ def _candidates(
     rows: Rows,
     limits: Limits,
     seed: int,
+    second: SecondLook | None = None,
 ) -> list[Candidate]:
     """Return the sound members of the front; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
     texts += best_sums(rows.train) if limits.rounds else ()  # none where time is short
     gathered = gather([*texts, *brought.texts, *found.formulas], rows, limits, seed)
-    members = front([*gathered, *brought.usable], rows)
-    return sound_only(members, rows, seed)
+    everyone = [*gathered, *brought.usable]
+    if second is not None:
+        everyone, rows = second.candidates(everyone), second.rows(rows)
+    return sound_only(front(everyone, rows), rows, seed)
 
 
 def _text(candidate: Candidate) -> str:
@@ -189,13 +201,16 @@ def formulas_of(
     everything: Visible,
     rows: Rows,
     again: Sequence[Repeat],
+    second: SecondLook | None = None,
 ) -> tuple[Formula, ...]:
     """Return the candidates with constants of all visible rows and metrics as chosen by."""
     everywhere = everything.sample
     fewer = thinned(everywhere, REFIT_ROWS, seed=0)
     probes = probes_between(everywhere, seed=0)
     return tuple(
-        _formula(member, everywhere if index == chosen else fewer, probes, everywhere, rows, again)
+        _formula(
+            member, everywhere if index == chosen else fewer, probes, everywhere, rows, again, second
+        )
         for index, member in enumerate(members)
     )
 
@@ -207,7 +222,10 @@ def _formula(
     everywhere: Sample,
     rows: Rows,
     again: Sequence[Repeat],
+    second: SecondLook | None,
 ) -> Formula:
+    if second is not None:
+        return _formula_of(second, member, everywhere, rows, again)
     form = fit(member.form, sample, rows.loss)
     if form is None or not is_sound(form, probes):  # a refit may have moved a pole
         form = member.form
@@ -224,4 +242,24 @@ def _formula(
         score(member, rows.validation.noise_floor),
         recognised,
         form,
+    )
+
+
+def _formula_of(
+    second: SecondLook,
+    member: Candidate,
+    everywhere: Sample,
+    rows: Rows,
+    again: Sequence[Repeat],
+) -> Formula:
+    """Return a formula with the constants of a second look; metrics are those on the rows."""
+    form, found = second.final(member.form)
+    return Formula(
+        form,
+        member.form,
+        tuple(found[place] for place in order_of(form)),
+        scores(member.form, rows.train),
+        scores(member.form, rows.validation),
+        returns(form, again, everywhere, rows.loss),
+        score(member, second.rows(rows).validation.noise_floor),
     )

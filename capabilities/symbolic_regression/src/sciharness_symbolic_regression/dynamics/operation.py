@@ -2,148 +2,202 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import fields, frozen
+from attrs import fields
 from numpy.typing import NDArray
 
 from sciharness.contextdata import load_context_data
+from sciharness.errors import DataError
 from sciharness.plugin import Context, Input, Outcome, Table
 from sciharness_symbolic_regression.dynamics.rates import own_rates
-from sciharness_symbolic_regression.dynamics.relations import read_relation, sums_over
+from sciharness_symbolic_regression.dynamics.relations import (
+    Relation,
+    check_nodes,
+    read_relation,
+)
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
-from sciharness_symbolic_regression.dynamics.series import Series, read_series
+from sciharness_symbolic_regression.dynamics.samples import Samples, samples_of, write_samples
+from sciharness_symbolic_regression.dynamics.series import Series, read_series, shown_nodes
+from sciharness_symbolic_regression.dynamics.weak import LEAST_TIMES, WeakForm, windows_of
 from sciharness_symbolic_regression.operation import search_on
 from sciharness_symbolic_regression.request import SearchRequest
+from sciharness_symbolic_regression.rows import symbols_of
 
-Array = NDArray[np.float64]
-
-BLOCKS = 10  # stretches of time; whole ones are kept back to choose a formula by
-MOST_SAMPLES = 200_000
-LEAST_SPREAD = 1e-9
+LEAST_NOISE = 1e-3  # of the spread, from which averages over windows beat slopes of splines
+WIDEST_STEP = 5.0  # steps of time longer than this many usual ones are too few for a window
+KNOWN_SHARE = 0.1  # of the error of slopes that hides nothing where windows decide
 
 Json = dict[str, Any]  # Any: JSON values
-
-
-@frozen(eq=False)
-class Samples:
-    """Columns (times, nodes) by name, what each means, the rates, and the name of the target."""
-
-    target: str
-    rates: Array
-    columns: Mapping[str, Array]
-    meaning: Mapping[str, str]
-    own: Array | None
 
 
 def run(request: DynamicsRequest, context: Context) -> Outcome:
     """Find the law of motion of a variable of the directory of input ``data``.
 
     Raises:
-        DataError: the directory has no such variable, axis or relation.
+        DataError: the directory has no such variable, axis or relation, or
+            its series cannot be searched.
     """
     loaded = load_context_data(context.inputs["data"].path)
-    series = read_series(loaded, request.variable, request.time, request.smoothing, request.wrapped)
-    relation = read_relation(loaded, request.relation, request.orientation)
-    if relation is not None and series.node_axis is None:
-        relation = None
-    context.progress(0.01, f"{series.rates.size} samples of the rate of {series.name}")
-    samples = _samples(request, series, *_sums(relation, series, request))
-    data = _written(samples, context)
-    described = _document(samples, series, None if relation is None else relation.name, request)
-    path = context.output("dynamics.json", "analysis_result")
-    path.write_text(json.dumps(described, ensure_ascii=False, indent=2) + "\n", "utf-8")
-    plain = SearchRequest(**{one.name: getattr(request, one.name) for one in fields(SearchRequest)})
-    outcome = search_on(plain, context, data, series.rate_error)
-    return Outcome(outcome.metrics, (*outcome.notes, *_sentences(samples)))
-
-
-def _sums(
-    relation: Any, series: Series, request: DynamicsRequest
-) -> tuple[dict[str, Array], dict[str, str]]:
-    if relation is None:
-        return {}, {}
-    return sums_over(relation, series.values, request.terms)
-
-
-def _samples(
-    request: DynamicsRequest, series: Series, sums: Mapping[str, Array], texts: Mapping[str, str]
-) -> Samples:
-    columns: dict[str, Array] = {series.name: series.values, **series.others}
-    meaning = {series.name: f"{series.name} of the node itself, smoothed"}
-    meaning |= dict.fromkeys(series.others, "a variable of the directory")
-    for term, values in sums.items():
-        name = _free(f"sum_{term}" if term != "degree" else "degree", columns)
-        columns[name] = values
-        meaning[name] = f"the sum over neighbours j of i of {texts[term]}, x = {series.name}"
-    columns = _useful(columns, series.name)
-    own = own_rates(series.rates, columns, request.own_rates)
-    if own is not None:
-        name = _free("own_rate", columns)
-        columns[name] = np.broadcast_to(own[None, :], series.rates.shape)
-        meaning[name] = "a rate of the node's own, estimated from these data"
-    target = _free(f"d_{series.name}_dt", columns)
-    return Samples(target, series.rates, columns, meaning, own)
-
-
-def _useful(columns: Mapping[str, Array], always: str) -> dict[str, Array]:
-    """Return the columns that vary and do not repeat an earlier one."""
-    kept: dict[str, Array] = {}
-    for name, column in columns.items():
-        size = float(np.abs(column).max())
-        if not np.isfinite(size) or (name != always and np.ptp(column) <= LEAST_SPREAD * size):
-            continue
-        near = LEAST_SPREAD * size
-        if all(np.abs(column - other).max() > near for other in kept.values()):
-            kept[name] = column
-    return kept
-
-
-def _written(samples: Samples, context: Context) -> Input:
-    """Write the samples as a table and return it as the input of a search."""
-    times, nodes = samples.rates.shape
-    step = -(-times * nodes // MOST_SAMPLES)
-    block = np.broadcast_to((np.arange(times) * BLOCKS // times)[:, None], samples.rates.shape)
-    group = _free("block", {**samples.columns, samples.target: samples.rates})
-    names = [group, *samples.columns, samples.target]
-    arrays = [block, *samples.columns.values(), samples.rates]
+    series = read_series(loaded, request.variable, request.time, request.wrapped)
+    relation = _relation(loaded, series, request)
+    places, left_out = _searched_nodes(series, request.constant_nodes)
+    samples = samples_of(series, relation, request, places)
+    is_weak = _is_weak(series, samples, request.rates)
+    samples, own = _with_own_rates(samples, request.own_rates, is_weak)
+    context.progress(0.01, f"{samples.rates.size} samples of the rate of {series.name}")
     path = context.output("samples.csv", "DATASET")
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(names)
-        flat = [array.ravel()[::step].tolist() for array in arrays]
-        writer.writerows(zip(*flat, strict=True))
-    table = Table(target=samples.target, features=tuple(samples.columns), group=group)
-    return Input("data", path, "DATASET", "labelled_table", table)
+    write_samples(samples, path)
+    table = Table(target=samples.target, features=tuple(samples.columns), group=samples.group)
+    data = Input("data", path, "DATASET", "labelled_table", table)
+    plain = SearchRequest(**{one.name: getattr(request, one.name) for one in fields(SearchRequest)})
+    weak = _weak_form(samples, own, request, context.seed) if is_weak else None
+    known = samples.rate_error * (KNOWN_SHARE if is_weak else 1.0)
+    outcome = search_on(plain, context, data, known, weak)
+    document = _document(series, samples, relation, own, weak)
+    path = context.output("dynamics.json", "analysis_result")
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    told = (*outcome.notes, *_sentences(samples, is_weak), *_left_out(series, left_out))
+    return Outcome(outcome.metrics, told)
+
+
+def _relation(
+    loaded: Mapping[str, Any],  # Any: arrays and texts of the directory
+    series: Series,
+    request: DynamicsRequest,
+) -> Relation | None:
+    if series.node_axis is None and request.relation is None and request.terms is None:
+        return None
+    relation = read_relation(
+        loaded,
+        request.relation,
+        request.orientation,
+        request.edge_weight,
+        request.time,
+        request.weighted,
+    )
+    if relation is None and request.terms:
+        raise DataError(
+            "expected a relation to sum over, found none",
+            where="dynamics",
+            hint="Leave out `terms`, or add the edges to the directory.",
+        )
+    if relation is not None:
+        check_nodes(relation, loaded, len(series.nodes), series.node_axis)
+    return relation
+
+
+def _searched_nodes(series: Series, policy: str) -> tuple[NDArray[np.intp], tuple[int, ...]]:
+    """Return the numbers of the nodes whose motion is searched, and those left out.
+
+    Raises:
+        DataError: a node never moves and nothing says what to do, or none moves.
+    """
+    count, still = len(series.nodes), series.still
+    everywhere = np.arange(count)
+    if len(still) == count:
+        raise DataError(
+            "expected values that change along time, found constant ones",
+            where=f"variable {series.name}",
+        )
+    if still and policy == "refuse":
+        raise DataError(
+            f"expected values that change along time, found constant ones at {len(still)} of "
+            f"{count} nodes: {shown_nodes(series, still)}",
+            where=f"variable {series.name}",
+            hint="Set `constant_nodes: leave_out` if they are broken or held, `keep` if they rest.",
+        )
+    if policy == "leave_out":
+        return np.delete(everywhere, still), still
+    return everywhere, ()
+
+
+def _is_weak(series: Series, samples: Samples, rates: str) -> bool:
+    """Return whether laws are compared in windows.
+
+    Raises:
+        DataError: this was asked for and the times do not allow it.
+    """
+    enough, even = len(series.times) >= LEAST_TIMES, series.gap <= WIDEST_STEP
+    if rates == "auto":
+        return enough and even and samples.relative_noise >= LEAST_NOISE
+    if rates != "weak" or (enough and even):
+        return rates == "weak"
+    found = (
+        f"expected at least {LEAST_TIMES} times for windows, found {len(series.times)}"
+        if not enough
+        else f"expected steps of time alike, found one {series.gap:.3g} times the usual one"
+    )
+    raise DataError(found, where="dynamics", hint="Set `rates: spline`, or leave it out.")
+
+
+def _with_own_rates(
+    samples: Samples, policy: str, is_weak: bool
+) -> tuple[Samples, NDArray[np.float64] | None]:
+    """Return samples with a column of the nodes' own rates where they differ, and these rates."""
+    if is_weak:
+        cut = windows_of(samples.times)
+        rates = cut.rates(samples.measured)
+        columns = {name: cut.averages(one.values) for name, one in samples.columns.items()}
+    else:
+        rates = samples.rates[samples.inner]
+        columns = {name: one.values[samples.inner] for name, one in samples.columns.items()}
+    own = own_rates(rates, columns, policy)
+    if own is None:
+        return samples, None
+    meaning = "a rate of the node's own, estimated from these data"
+    return samples.with_column("own_rate", own, meaning), own
+
+
+def _weak_form(
+    samples: Samples, own: NDArray[np.float64] | None, request: DynamicsRequest, seed: int
+) -> WeakForm:
+    symbols = symbols_of(list(samples.columns))
+    own_rate = None if own is None else symbols[-1]  # the column that was added last
+    return WeakForm.of(samples, request.validation, seed, request.loss, own_rate)
 
 
 def _document(
-    samples: Samples, series: Series, relation: str | None, request: DynamicsRequest
+    series: Series,
+    samples: Samples,
+    relation: Relation | None,
+    own: NDArray[np.float64] | None,
+    weak: WeakForm | None,
 ) -> Json:
     return {
         "schema": "dynamics-v1",
         "variable": series.name,
         "target": samples.target,
-        "relation": relation,
-        "columns": {name: samples.meaning[name] for name in samples.columns},
-        "own_rates": None if samples.own is None else samples.own.tolist(),
-        "smoothing": request.smoothing,
-        "rate_error": series.rate_error,
+        "relation": None if relation is None else relation.name,
+        "edge_weight": None if relation is None else relation.weight_name,
+        "columns": {name: one.meaning for name, one in samples.columns.items()},
+        "own_rates": None if own is None else own.tolist(),
+        "rates": "spline" if weak is None else "weak",
+        "windows": None if weak is None else weak.document(),
+        "relative_noise": samples.relative_noise,
+        "rate_error": samples.rate_error,
         "times": len(series.times),
-        "nodes": int(series.rates.shape[1]),
+        "nodes": len(samples.places),
+        "node_names": [series.nodes[place] for place in samples.places],
     }
 
 
-def _sentences(samples: Samples) -> tuple[str, ...]:
-    told = [f"{name}: {text}." for name, text in samples.meaning.items() if name in samples.columns]
-    return (f"Rates are those of {samples.target}; its columns: " + " ".join(told),)
+def _sentences(samples: Samples, is_weak: bool) -> tuple[str, ...]:
+    told = [f"{name}: {one.meaning}." for name, one in samples.columns.items()]
+    found = [f"Rates are those of {samples.target}; its columns: " + " ".join(told)]
+    if is_weak:
+        found.append(
+            "Constants and the choice come from averages over windows of time (weak form), "
+            f"noise of the values being {samples.relative_noise:.2g} of their spread; metrics "
+            "compare with slopes of smoothing splines."
+        )
+    return tuple(found)
 
 
-def _free(name: str, taken: Mapping[str, Array]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+def _left_out(series: Series, places: tuple[int, ...]) -> tuple[str, ...]:
+    if not places:
+        return ()
+    return (f"Left out, as their values never change: {shown_nodes(series, places)}.",)

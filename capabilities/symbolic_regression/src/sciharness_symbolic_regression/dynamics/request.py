@@ -37,6 +37,17 @@ class DynamicsRequest(SearchRequest):
             "and source of its axis, else the first one feels the second."
         },
     )
+    weighted: bool = field(
+        default=True,
+        metadata={"help": "Sums multiply each term by the weight of its edge, if there are any."},
+    )
+    edge_weight: str | None = field(
+        default=None,
+        metadata={
+            "help": "Variable with a weight of each edge, or of each edge at each time; by "
+            "default the only variable whose structure is the relation."
+        },
+    )
     terms: tuple[Term, ...] | None = field(
         default=None,
         metadata={
@@ -45,11 +56,14 @@ class DynamicsRequest(SearchRequest):
             "are defined."
         },
     )
-    smoothing: Literal["spline", "differences"] = field(
-        default="spline",
+    rates: Literal["auto", "weak", "spline", "differences"] = field(
+        default="auto",
         metadata={
-            "help": "How derivatives are taken: smoothing splines whose stiffness is chosen by "
-            "generalised cross-validation, or central differences for exact data."
+            "help": "How rates are taken. spline: slopes of smoothing splines whose stiffness is "
+            "chosen by generalised cross-validation. weak: formulas are found on those, then "
+            "fitted and compared on averages over windows that need no slope of noisy values. "
+            "differences: central differences, for exact values. auto is weak where values are "
+            "noisy and at least 40 times are there, else spline."
         },
     )
     own_rates: Literal["auto", "yes", "no"] = field(
@@ -57,6 +71,13 @@ class DynamicsRequest(SearchRequest):
         metadata={
             "help": "Offer a rate of each node's own as a column; auto does so if an information "
             "criterion says that nodes differ."
+        },
+    )
+    constant_nodes: Literal["refuse", "leave_out", "keep"] = field(
+        default="refuse",
+        metadata={
+            "help": "What to do with nodes whose values never change, as of a dead sensor: "
+            "leave_out searches the other nodes, whose neighbours they stay."
         },
     )
     wrapped: bool = field(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from sciharness_publisher.expression import Expression, complexity, render
 from sciharness_symbolic_regression.algebra import Undefined, canonical
@@ -21,6 +21,7 @@ FIT_ROWS = 400
 ITERATIONS = 20
 SHORT = 30  # nodes of a formula that ends a search when it fits exactly
 ROUNDING = 10  # times the noise floor
+KNOWN = 2  # times noise that is known: ten times would be a poor formula
 
 
 @frozen
@@ -67,8 +68,9 @@ def fits_until_exact(trees: Iterable[Expression], rows: Sample, attempt: Attempt
 
 
 def is_exact(error: float, rows: Sample) -> bool:
-    """Whether an error is nothing but rounding."""
-    return error <= ROUNDING * rows.noise_floor
+    """Whether an error is nothing but rounding, or noise that is known beforehand."""
+    rounding = evolve(rows, noise=0.0).noise_floor
+    return error <= max(ROUNDING * rounding, KNOWN * rows.noise)
 
 
 def _fitted(
