@@ -252,6 +252,10 @@ def test_recognised_constants_stand_beside_what_was_fitted(report: Report, given
     assert "Plain values that the data cannot tell from what was fitted" in words
     assert "1/(4*pi)" in words and "0.0796125" in words and "0.0797239" in words
     assert "`1/(4*pi)`" in written.markdown
+    document["candidates"][document["chosen"]]["formula"] = "0.07957747154594767*length"
+    assert "<mi>\u03c0</mi>" in report(given).html
+    document["candidates"][document["chosen"]]["formula"] = "0.0796*length"
+    assert "<mi>\u03c0</mi>" not in report(given).html
     del document["candidates"][document["chosen"]]["recognised"]
     assert "Plain values" not in report(given).markdown
 

@@ -42,6 +42,14 @@ def rounded(tree: Expression, digits: int) -> Expression:
     return _with_children(tree, lambda child: rounded(child, digits))
 
 
+def replaced(tree: Expression, numbers: Mapping[float, Expression]) -> Expression:
+    """Return the formula with other expressions for some of its numbers, whatever their sign."""
+    if isinstance(tree, Number):
+        other = numbers.get(abs(tree.value), tree)
+        return Negative(other) if tree.value < 0 and other is not tree else other
+    return _with_children(tree, lambda child: replaced(child, numbers))
+
+
 def renamed(tree: Expression, names: Mapping[str, str]) -> Expression:
     """Return the formula with other names for its columns."""
     if isinstance(tree, Name):

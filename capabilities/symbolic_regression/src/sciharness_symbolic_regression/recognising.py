@@ -128,7 +128,8 @@ class Measure:
         if spread is None:
             return math.inf
         theta = np.array(constants(form))
-        _, digits = np.linalg.slogdet(spread / np.outer(theta, theta)) if len(theta) else (1, 0.0)
+        with np.errstate(all="ignore"):
+            _, digits = np.linalg.slogdet(spread / np.outer(theta, theta)) if len(theta) else (1, 0)
         prices = sum(one.price for one in fixed(form))
         return self.misfit(form) - float(digits) + prices + PER_NODE * complexity(tree_of(form))
 

@@ -19,7 +19,7 @@ from sciharness_reporting.document import (
 )
 from sciharness_reporting.findings import Candidate, Formulas
 from sciharness_reporting.record import mapping, objects
-from sciharness_reporting.shown import renamed, short_names, tree_of
+from sciharness_reporting.shown import renamed, replaced, short_names, tree_of
 from sciharness_reporting.story import Story
 from sciharness_reporting.text import DASH, label, number, real
 
@@ -64,12 +64,22 @@ def _typeset(
     if tree is None:
         return Formula("", text, caption="This formula could not be typeset.")
     return Formula(
-        mathml.equation(target, renamed(tree, names), _DIGITS),
+        mathml.equation(target, _with_plain(renamed(tree, names), chosen), _DIGITS),
         text,
         chosen.latex if _is_plain_latex(chosen.latex) else "",
         f"Typeset with constants to {_DIGITS} digits; the text holds them exactly. "
         "log is the natural logarithm, angles are in radians.",
     )
+
+
+def _with_plain(tree: Expression, chosen: Candidate) -> Expression:
+    """Return the formula with recognised constants as they are called, such as pi/4."""
+    called: dict[float, Expression] = {}
+    for one in objects(chosen.plain.get("recognised")):
+        value, plain = real(one.get("value")), tree_of(label(one.get("text"), 40).lstrip("-"))
+        if value and plain is not None and set(names_in(plain)) <= {"pi"}:
+            called[abs(value)] = plain
+    return tree if "pi" in names_in(tree) else replaced(tree, called)
 
 
 def _is_plain_latex(latex: str) -> bool:
