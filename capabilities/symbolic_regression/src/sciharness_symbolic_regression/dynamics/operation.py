@@ -47,7 +47,7 @@ def run(request: DynamicsRequest, context: Context) -> Outcome:
     places, left_out = _searched_nodes(series, request.constant_nodes)
     samples = samples_of(series, relation, request, places)
     is_weak = _is_weak(series, samples, request.rates)
-    samples, own = _with_own_rates(samples, request.own_rates, is_weak)
+    samples, own = with_own_rates(samples, request.own_rates, is_weak)
     context.progress(0.01, f"{samples.rates.size} samples of the rate of {series.name}")
     path = context.output("samples.csv", "DATASET")
     write_samples(samples, path)
@@ -134,7 +134,7 @@ def _is_weak(series: Series, samples: Samples, rates: str) -> bool:
     raise DataError(found, where="dynamics", hint="Set `rates: spline`, or leave it out.")
 
 
-def _with_own_rates(
+def with_own_rates(
     samples: Samples, policy: str, is_weak: bool
 ) -> tuple[Samples, NDArray[np.float64] | None]:
     """Return samples with a column of the nodes' own rates where they differ, and these rates."""
