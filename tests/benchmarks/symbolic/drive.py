@@ -3,11 +3,13 @@
 python tests/benchmarks/symbolic/drive.py development --seconds 20
 python tests/benchmarks/symbolic/drive.py everyday --engine operon gplearn portfolio
 python tests/benchmarks/symbolic/drive.py feynman --noise 0 --units --sample 40
+python tests/benchmarks/symbolic/drive.py development --engine portfolio-merged portfolio-growth
 python tests/benchmarks/symbolic/drive.py --show
 
 Each problem runs in a process of its own that is ended when it hangs, so a
 driver that is interrupted goes on where it was. `--table` takes another table
-than the committed one, `--with` sets fields of the search's request.
+than the committed one, `--with` sets fields of the search's request. The engine
+`portfolio-PART` is the portfolio without a part: a stage of the laws, growth or operon.
 """
 
 from __future__ import annotations

@@ -46,6 +46,34 @@ class Found:
 
 def portfolio(setting: Setting, data: Data) -> Found:
     """Run ``symbolic_regression.search`` as a run would, on two workers."""
+    return _searched(setting, data)
+
+
+def leaving_out(part: str) -> Callable[[Setting, Data], Found]:
+    """Return the portfolio without a part: a stage of the laws, ``growth`` or ``operon``."""
+
+    def search(setting: Setting, data: Data) -> Found:
+        from sciharness_symbolic_regression.searching import Search
+
+        whole = Search.race
+
+        def race(self: Any, attempts: Any, teller: Any, enough: Any) -> bool:
+            left = [one for one in attempts if part not in (one.engine, one.stage)]
+            return bool(whole(self, left, teller, enough))
+
+        Search.race = race  # type: ignore[method-assign]
+        return _searched(setting, data)
+
+    return search
+
+
+def engine_named(name: str) -> Callable[[Setting, Data], Found]:
+    """Return an engine by its name; ``portfolio-PART`` is the portfolio without a part."""
+    whole, _, part = name.partition("-")
+    return leaving_out(part) if part else ENGINES[whole]
+
+
+def _searched(setting: Setting, data: Data) -> Found:
     from sciharness import Context, Input, Table
     from sciharness_symbolic_regression.plugin import search
     from sciharness_symbolic_regression.request import SearchRequest

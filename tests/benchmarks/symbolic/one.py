@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from engines import ENGINES, Setting
+from engines import Setting, engine_named
 from judge import judge
 from problems import draw, suite
 
@@ -31,7 +31,7 @@ def measured(asked: Row) -> Row:
     )
     data = draw(problem, setting.noise, setting.seed)
     before = _cpu()
-    found = ENGINES[asked["engine"]](setting, data)
+    found = engine_named(asked["engine"])(setting, data)
     spent = _cpu() - before
     box = {name: (one.low, one.high) for name, one in problem.ranges.items()}
     # the judge fits constants again: those that became plain values are constants too
