@@ -15,7 +15,7 @@ from sciharness_symbolic_regression.credibility import band, intervals, pattern
 from sciharness_symbolic_regression.fitting import fit
 from sciharness_symbolic_regression.forms import constants, shape
 from sciharness_symbolic_regression.measures import measures
-from sciharness_symbolic_regression.rows import Visible, split, subsample, symbols_of
+from sciharness_symbolic_regression.rows import Visible, resampled, split, symbols_of
 from sciharness_symbolic_regression.sample import Sample
 from sciharness_symbolic_regression.stability import Repeat, returns
 
@@ -220,14 +220,19 @@ def test_whole_groups_are_kept_back_and_rows_add_up():
     assert not set(parts.train.target) & set(parts.validation.target)
 
 
-def test_a_subsample_is_four_fifths_and_depends_on_the_seed():
+def test_a_resample_is_four_fifths_of_the_rows_and_depends_on_the_seed():
     rows = Visible(line(), {"x": "x"}, None, False, None)
 
-    first, again, other = (subsample(rows, seed).sample.target for seed in (1, 1, 2))
+    first, again, other, few = (
+        resampled(rows, 0.25, seed, "squared", most)
+        for seed, most in ((1, 1000), (1, 1000), (2, 1000), (1, 30))
+    )
 
-    assert len(first) == 160
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+    assert (first.train.rows, first.validation.rows) == (120, 40)
+    assert (few.train.rows, few.validation.rows) == (30, 30)
+    assert np.array_equal(first.train.target, again.train.target)
+    assert not np.array_equal(first.train.target, other.train.target)
+    assert set(few.train.target) < set(first.train.target)
 
 
 def test_measures_are_those_of_the_evaluator():

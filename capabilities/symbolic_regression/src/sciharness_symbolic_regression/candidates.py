@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from attrs import frozen
@@ -22,6 +22,8 @@ FIRST_LOOK_ROWS = 500  # rows on which every structure is fitted once
 FIRST_ITERATIONS = 12
 FULL_LOOK_ROWS = 20_000  # rows on which the promising ones are fitted and compared
 PER_COMPLEXITY = 2
+LEAST_TRIED = 12  # texts that are looked at even when time is out
+LEAST_FITTED = 2  # formulas that are fitted on many rows even when time is out
 NEAR_BEST = 1.5  # reductions start from front members with at most this times the best error
 
 
@@ -84,19 +86,30 @@ class Limits:
         return complexity(tree_of(form)) <= self.max_complexity
 
 
+def _never() -> bool:
+    return False
+
+
 def gather(
-    texts: Iterable[str], rows: Rows, limits: Limits, seed: int = 0
+    texts: Iterable[str],
+    rows: Rows,
+    limits: Limits,
+    seed: int = 0,
+    late: Callable[[], bool] = _never,
 ) -> tuple[Candidate, ...]:
     """Return fitted candidates for formula texts, one per structure, simplest first.
 
     Every structure within the limits is fitted on a few rows; the best of each
-    complexity, and what is left of them when a part is taken out, on many.
+    complexity, and what is left of them when a part is taken out, on many. From when
+    on ``late`` says so nothing more is fitted, beyond the first few texts and the best.
     """
     look = rows.thinned(FIRST_LOOK_ROWS, seed)
     pool: dict[str, Candidate] = {}
-    _add(pool, [parse(text) for text in texts], look, limits)
+    _add(pool, map(parse, texts), look, limits, late)
     reduced: set[str] = set()
     for _ in range(limits.rounds):
+        if late():
+            break
         near = worth_reducing(pool.values(), look)
         trees = [
             tree
@@ -105,10 +118,26 @@ def gather(
             for tree in reductions(tree_of(candidate.form))
         ]
         reduced.update(candidate.shape for candidate in near)
-        _add(pool, trees, look, limits)
-    full = rows.thinned(FULL_LOOK_ROWS, seed)
-    found = [candidate_of(candidate.form, full) for candidate in promising(pool.values())]
-    return distinct([candidate for candidate in found if candidate is not None], full)
+        _add(pool, trees, look, limits, late)
+    return _on_many(promising(pool.values()), rows.thinned(FULL_LOOK_ROWS, seed), late)
+
+
+def _on_many(
+    candidates: Sequence[Candidate], rows: Rows, late: Callable[[], bool]
+) -> tuple[Candidate, ...]:
+    """Return candidates fitted on many rows, simplest first; the best are fitted first.
+
+    The simplest and the best are always among them, whatever the time.
+    """
+    ranked = sorted(candidates, key=lambda one: (one.validation_error, one.complexity))
+    found: list[Candidate] = []
+    for candidate in [*candidates[:1], *(one for one in ranked if one is not candidates[0])]:
+        fitted = candidate_of(candidate.form, rows)
+        if fitted is not None:
+            found.append(fitted)
+        if len(found) >= LEAST_FITTED and late():
+            break
+    return distinct(found, rows)
 
 
 def worth_reducing(candidates: Iterable[Candidate], rows: Rows) -> list[Candidate]:
@@ -194,15 +223,23 @@ def _simplest_first(candidate: Candidate) -> tuple[int, int, float, str]:
 
 
 def _add(
-    pool: dict[str, Candidate], trees: Iterable[Expression], rows: Rows, limits: Limits
+    pool: dict[str, Candidate],
+    trees: Iterable[Expression],
+    rows: Rows,
+    limits: Limits,
+    late: Callable[[], bool],
 ) -> None:
     nonnegative = rows.train.nonnegative() & rows.validation.nonnegative()
     forms: dict[str, Sum] = {}
-    for tree in trees:
+    for count, tree in enumerate(trees):
+        if count >= LEAST_TRIED and late():
+            break
         form = _form(tree, nonnegative)
         if form is not None and limits.allow(form):
             forms.setdefault(shape(form), form)
-    for key, form in forms.items():
+    for count, (key, form) in enumerate(forms.items()):
+        if count >= LEAST_TRIED and late():
+            break
         if key not in pool:
             candidate = candidate_of(form, rows, FIRST_ITERATIONS)
             if candidate is not None:

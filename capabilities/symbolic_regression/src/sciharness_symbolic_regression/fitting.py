@@ -6,17 +6,21 @@ on the number of threads; rows are taken in blocks, so that memory stays flat.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from sciharness_symbolic_regression.forms import Sum, constants, with_constants
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.sample import Sample, thinned
 from sciharness_symbolic_regression.tape import Tape, compiled
 
 Array = NDArray[np.float64]
 
 BLOCK = 1 << 15
+LARGE = 50_000  # rows from which on a fit starts with fewer
+LAST_STEPS, LAST_ROUNDS = 5, 2  # on all rows, after a fit of fewer
 HUBER = 1.345  # residuals beyond this many standard deviations count linearly
 ROBUST_ROUNDS = 8
 DAMPING = (1e-14, 1e14)
@@ -35,15 +39,22 @@ def fit(form: Sum, sample: Sample, loss: str = "squared", iterations: int = 40) 
     """Return the form with its constants fitted, or None where it is undefined.
 
     ``loss`` is ``squared`` or ``huber``; the second is fitted by re-weighting
-    with the scale of the residuals, so outliers count less.
+    with the scale of the residuals, so outliers count less. A large sample is
+    fitted in part first, so that few steps over all rows are left.
     """
+    rounds = ROBUST_ROUNDS
+    if sample.rows > LARGE:
+        near = fit(form, thinned(sample, LARGE, seed=0), loss, iterations)
+        if near is None:
+            return None
+        form, iterations, rounds = near, min(iterations, LAST_STEPS), LAST_ROUNDS
     tape = compiled(form)
     theta = np.array(constants(form), dtype=np.float64)
     fitted = _descend(tape, theta, sample, iterations)
     if fitted is None:
         return None
-    for _ in range(ROBUST_ROUNDS if loss == "huber" else 0):
-        residuals = tape.values(fitted, sample.columns) - sample.target
+    for _ in range(rounds if loss == "huber" else 0):
+        residuals = _values(tape, fitted, sample) - sample.target
         reweighted = evolve(sample, weights=sample.weights * robust_weights(residuals))
         again = _descend(tape, fitted, reweighted, 10)
         if again is None or np.allclose(again, fitted, rtol=1e-10, atol=0.0):
@@ -68,7 +79,7 @@ def robust_scale(residuals: Array) -> float:
 
 def values(form: Sum, sample: Sample) -> Array:
     """Return the form's values on the sample, shape (rows,)."""
-    return compiled(form).values(constants(form), sample.columns)
+    return _values(compiled(form), constants(form), sample)
 
 
 def normal_sums(tape: Tape, theta: Array, sample: Sample) -> Normal | None:
@@ -88,6 +99,15 @@ def normal_sums(tape: Tape, theta: Array, sample: Sample) -> Normal | None:
     if not (np.isfinite(error) and np.isfinite(gradient).all() and np.isfinite(curvature).all()):
         return None
     return Normal(error, gradient, curvature)
+
+
+def _values(tape: Tape, theta: Sequence[float] | Array, sample: Sample) -> Array:
+    found = np.empty(sample.rows)
+    for start in range(0, sample.rows, BLOCK):
+        part = slice(start, start + BLOCK)
+        columns = {name: column[part] for name, column in sample.columns.items()}
+        found[part] = tape.values(theta, columns)
+    return found
 
 
 def squared_error(tape: Tape, theta: Array, sample: Sample) -> float:

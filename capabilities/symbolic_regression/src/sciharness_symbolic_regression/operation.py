@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-
-from attrs import define
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sciharness import read_table
 from sciharness.plugin import Context, Input, Outcome
@@ -20,6 +18,7 @@ from sciharness_symbolic_regression.choosing import (
     score,
     sound_only,
 )
+from sciharness_symbolic_regression.clock import Clock
 from sciharness_symbolic_regression.credibility import intervals
 from sciharness_symbolic_regression.engines import engine_named
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
@@ -27,13 +26,13 @@ from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.fitting import fit
 from sciharness_symbolic_regression.forms import Sum
 from sciharness_symbolic_regression.guesses import Brought, candidates_of, guesses_of
+from sciharness_symbolic_regression.kept import Kept
 from sciharness_symbolic_regression.laws.engine import Laws
 from sciharness_symbolic_regression.portfolio import repeat_attempt
-from sciharness_symbolic_regression.race import Stop
 from sciharness_symbolic_regression.recognising import recognise
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, in_order, scores
-from sciharness_symbolic_regression.rows import Visible, split, visible
+from sciharness_symbolic_regression.rows import Visible, give_back_memory, split, visible
 from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
 from sciharness_symbolic_regression.searching import (
     AFTER_SEARCH,
@@ -46,9 +45,15 @@ from sciharness_symbolic_regression.stability import Repeat, repeats, returns
 from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
 from sciharness_symbolic_regression.written import order_of, tree_of
 
+if TYPE_CHECKING:
+    from sciharness.tables import TableArrays
+
 REDUCTION_ROUNDS = 6
 REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
-SEARCH_PART, STABILITY_PART = 0.7, 0.9  # of a time limit, when these steps have to end
+SEARCH_PART, GATHER_PART, STABILITY_PART = 0.7, 0.8, 0.9  # of a time limit, when steps end
+ALL_ROWS_PART = 0.85  # of a time limit: from then on nothing is fitted on every row
+REFIT_PART = 0.95  # from then on only the chosen formula is fitted again
+LEAST_GATHER = 0.4  # seconds, even where a search has taken all the time
 AFTER_CHOICE, AFTER_STABILITY = 0.78, 0.95
 
 
@@ -75,28 +80,38 @@ def search_on(
     ``noise`` is an error of the target that is known beforehand; ``second``
     fits and judges candidates by other means than the rows of the table.
     """
-    clock = _Clock(context, request.time_limit or context.time_limit, time.monotonic())
+    clock = Clock(context, request.time_limit or context.time_limit)
+    context.progress(0.01, "reading the table")
     engine = engine_named(request.engine)
-    everything = visible(read_table(data), noise)
+    everything = visible(_table(data), noise)
+    give_back_memory()  # before children share what is left
     rows, how = split(everything, request.validation, context.seed, request.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
     units = _units(request, data, everything)
     guesses = guesses_of(context.inputs.get("guesses"), everything.names)
     viewed = Viewed(engine, units.views(rows.train))
 
-    found = _search(viewed, request, rows, context, clock)
+    sample = thinned(rows.train, request.search_rows, derived_seed(context.seed, 6))
+    kept = Kept.of(context, sample)
+    found = _search(viewed, request, sample, context, clock, kept)
     context.progress(AFTER_SEARCH, "fitting and choosing")
     limits = _limits(request, hurried=found.stop_reason == "cancelled")
     seed = derived_seed(context.seed, 7)
     brought = Brought(guesses, candidates_of(guesses, rows, seed))
     judged = rows if second is None else second.rows(rows)
-    members = _candidates(found, baselines, brought, rows, limits, seed, second)
+    late = clock.late(GATHER_PART, LEAST_GATHER)
+    members = _candidates(found, baselines, brought, rows, limits, seed, late, second)
     members = units.admissible(members, judged)
     index = choose(members, judged)
     context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
-    again = _repeat(engine, request, everything, members[index], limits, context, clock, found)
+    again = _repeat(
+        engine, request, everything, members[index], limits, context, clock, found, kept
+    )
     context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
-    formulas, index = in_order(formulas_of(members, index, everything, rows, again, second), index)
+    every_row = not clock.late(ALL_ROWS_PART)()
+    late = clock.late(REFIT_PART)
+    formulas = formulas_of(members, index, everything, rows, again, second, every_row, late)
+    formulas, index = in_order(formulas, index)
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
@@ -105,18 +120,10 @@ def search_on(
     )  # fmt: skip
 
 
-@define
-class _Clock:
-    """Splits a time limit between the steps."""
-
-    context: Context
-    limit: float | None
-    started: float
-
-    def until(self, part: float) -> Stop:
-        """Return when a step has to end: at a part of the limit, or when cancelled."""
-        deadline = None if self.limit is None else self.started + part * self.limit
-        return Stop(deadline, lambda: self.context.cancelled)
+def _table(data: Input) -> TableArrays:
+    table = read_table(data)
+    give_back_memory()
+    return table
 
 
 def _units(request: SearchRequest, data: Input, everything: Visible) -> KnownUnits:
@@ -127,12 +134,17 @@ def _units(request: SearchRequest, data: Input, everything: Visible) -> KnownUni
 
 
 def _search(
-    engine: Viewed, request: SearchRequest, rows: Rows, context: Context, clock: _Clock
+    engine: Viewed,
+    request: SearchRequest,
+    sample: Sample,
+    context: Context,
+    clock: Clock,
+    kept: Kept,
 ) -> Searched:
-    sample = thinned(rows.train, request.search_rows, derived_seed(context.seed, 6))
     engines: dict[str, Engine] = {engine.name: engine, "laws": Viewed(Laws(), engine.views)}
     stop = clock.until(SEARCH_PART)
-    return Search(engines, sample, request, context, stop, len(engine.views)).run(engine.name)
+    search = Search(engines, sample, request, context, stop, len(engine.views), kept)
+    return search.run(engine.name)
 
 
 def _limits(request: SearchRequest, hurried: bool) -> Limits:
@@ -147,12 +159,16 @@ def _candidates(
     rows: Rows,
     limits: Limits,
     seed: int,
+    late: Callable[[], bool],
     second: SecondLook | None = None,
 ) -> list[Candidate]:
     """Return the sound members of the front; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
-    texts += best_sums(rows.train) if limits.rounds else ()  # none where time is short
-    gathered = gather([*texts, *brought.texts, *found.formulas], rows, limits, seed)
+    if found.stopped:  # there may be no time to look at all
+        texts += [*brought.texts, *found.best_first(), *best_sums(rows.train)]
+    else:
+        texts += [*best_sums(rows.train), *brought.texts, *found.formulas]
+    gathered = gather(texts, rows, limits, seed, late)
     everyone = [*gathered, *brought.usable]
     if second is not None:
         everyone, rows = second.candidates(everyone), second.rows(rows)
@@ -170,9 +186,13 @@ def _repeat(
     chosen: Candidate,
     limits: Limits,
     context: Context,
-    clock: _Clock,
+    clock: Clock,
     found: Searched,
+    kept: Kept,
 ) -> tuple[Repeat, ...]:
+    stop = clock.until(STABILITY_PART)
+    if stop.reason() is not None:
+        return ()
     attempt: Attempt | None = repeat_attempt(
         request, engine.name, chosen.form, found.found_by(chosen.form)
     )
@@ -186,7 +206,8 @@ def _repeat(
         request,
         context.seed,
         context.workers,
-        clock.until(STABILITY_PART),
+        stop,
+        kept,
         lambda done: context.progress(
             AFTER_CHOICE + (AFTER_STABILITY - AFTER_CHOICE) * done / request.stability_runs,
             "checking stability",
@@ -202,17 +223,31 @@ def formulas_of(
     rows: Rows,
     again: Sequence[Repeat],
     second: SecondLook | None = None,
+    every_row: bool = True,
+    late: Callable[[], bool] = lambda: False,
 ) -> tuple[Formula, ...]:
-    """Return the candidates with constants of all visible rows and metrics as chosen by."""
+    """Return the candidates with constants of all visible rows and metrics as chosen by.
+
+    The chosen one is fitted first, on every row if wanted; those for which it is
+    ``late`` stay as they are.
+    """
     everywhere = everything.sample
     fewer = thinned(everywhere, REFIT_ROWS, seed=0)
     probes = probes_between(everywhere, seed=0)
-    return tuple(
-        _formula(
-            member, everywhere if index == chosen else fewer, probes, everywhere, rows, again, second
+    found: dict[int, Formula] = {}
+    for index in (chosen, *(place for place in range(len(members)) if place != chosen)):
+        hurried = late()
+        found[index] = _formula(
+            members[index],
+            everywhere if index == chosen and every_row else fewer,
+            probes,
+            everywhere,
+            rows,
+            again if index == chosen or not hurried else (),
+            second,
+            (index == chosen, index == chosen or not hurried),
         )
-        for index, member in enumerate(members)
-    )
+    return tuple(found[index] for index in range(len(members)))
 
 
 def _formula(
@@ -223,13 +258,15 @@ def _formula(
     rows: Rows,
     again: Sequence[Repeat],
     second: SecondLook | None,
+    fitted: tuple[bool, bool],
 ) -> Formula:
+    """Return a formula; ``fitted`` says whether it is fitted again, and constants recognised."""
     if second is not None:
         return _formula_of(second, member, everywhere, rows, again)
-    form = fit(member.form, sample, rows.loss)
+    form = fit(member.form, sample, rows.loss) if any(fitted) else None
     if form is None or not is_sound(form, probes):  # a refit may have moved a pole
         form = member.form
-    plain, recognised = recognise(form, sample, rows.loss)
+    plain, recognised = recognise(form, sample, rows.loss) if fitted[1] else (form, ())
     if not is_sound(plain, probes):
         plain, recognised = form, ()
     return Formula(

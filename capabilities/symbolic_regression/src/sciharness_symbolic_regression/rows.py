@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from sciharness.errors import DataError
 from sciharness_symbolic_regression.candidates import Rows
-from sciharness_symbolic_regression.sample import Sample, derived_seed
+from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned_places
 
 if TYPE_CHECKING:
     from sciharness.tables import TableArrays
@@ -40,16 +41,25 @@ class Visible:
     weighted: bool
     sigma: NDArray[np.float64] | None
 
+    def rearrange(self, order: Index) -> None:
+        """Put the rows in another order, in place."""
+        self.sample.rearrange(order)
+        for column in (self.group, self.sigma):
+            if column is not None:
+                column[:] = column[order]
+
 
 def visible(table: TableArrays, noise: float = 0.0) -> Visible:
     """Return the rows of a table ready for a search; rows of weight 0 are left out.
+
+    Columns are copies, each in one piece of memory, so that the table can go.
 
     Raises:
         DataError: fewer than ten rows, no feature, a target that is constant
             or not finite, or weights and errors that are not positive.
     """
     counts = slice(None) if table.weights is None else np.flatnonzero(table.weights != 0)
-    target = np.asarray(table.y, dtype=np.float64)[counts]
+    target = np.array(table.y, dtype=np.float64)[counts]
     features = np.asarray(table.X, dtype=np.float64)[counts]
     given = {"weights": table.weights, "sigma": table.sigma}
     used = {name: column[counts] for name, column in given.items() if column is not None}
@@ -60,16 +70,26 @@ def visible(table: TableArrays, noise: float = 0.0) -> Visible:
     symbols = symbols_of(table.features)
     return Visible(
         Sample(
-            {symbol: np.ascontiguousarray(features[:, i]) for i, symbol in enumerate(symbols)},
+            {symbol: features[:, i].copy() for i, symbol in enumerate(symbols)},
             target,
             weights / weights.mean(),
             noise,
         ),
         dict(zip(symbols, table.features, strict=True)),
-        None if table.group is None else table.group[counts],
+        None if table.group is None else table.group[counts].copy(),
         bool(used),
-        used.get("sigma"),
+        None if "sigma" not in used else used["sigma"].copy(),
     )
+
+
+def give_back_memory() -> None:
+    """Hand memory that is free back to the system, where the C library knows how."""
+    if sys.platform == "linux":
+        import ctypes  # only where a large table has been read
+
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc
+        if trim is not None:
+            trim(0)
 
 
 def symbols_of(names: Sequence[str]) -> tuple[str, ...]:
@@ -94,11 +114,32 @@ def symbols_of(names: Sequence[str]) -> tuple[str, ...]:
 def split(all_rows: Visible, share: float, seed: int, loss: str) -> tuple[Rows, str]:
     """Return training and validation rows, and how they were split.
 
-    Whole groups are kept back when there are at least four of them.
+    Whole groups are kept back when there are at least four of them. All rows
+    are put in another order, in place: those to train on come first, so that
+    both parts are stretches of the same memory.
     """
-    count = all_rows.sample.rows
+    kept, how = _kept_back(all_rows.sample.rows, all_rows.group, share, seed)
+    all_rows.rearrange(np.concatenate([np.flatnonzero(~kept), np.flatnonzero(kept)]))
+    sample, count = all_rows.sample, int((~kept).sum())
+    train, validation = sample.part(slice(None, count)), sample.part(slice(count, None))
+    return Rows(train, validation, loss), how
+
+
+def resampled(all_rows: Visible, share: float, seed: int, loss: str, most: int) -> Rows:
+    """Return at most ``most`` rows to train on and as many to choose by, of a random 80 %."""
+    chosen = _chosen(all_rows.sample.rows, seed)
+    group = None if all_rows.group is None else all_rows.group[chosen]
+    kept, _ = _kept_back(len(chosen), group, share, seed)
+    sample = all_rows.sample
+    parts = [thinned_places(chosen[part], most, seed) for part in (~kept, kept)]
+    return Rows(sample.take(parts[0]), sample.take(parts[1]), loss)
+
+
+def _kept_back(
+    count: int, group: NDArray[np.int64] | None, share: float, seed: int
+) -> tuple[NDArray[np.bool_], str]:
+    """Return which rows are kept back (rows,), and how they were picked."""
     random = np.random.default_rng(derived_seed(seed, 1))
-    group = all_rows.group
     if group is not None and len(np.unique(group)) >= LEAST_GROUPS:
         kept = _by_group(group, share, random)
         how = f"{len(np.unique(group[kept]))} of {len(np.unique(group))} groups kept back"
@@ -107,23 +148,14 @@ def split(all_rows: Visible, share: float, seed: int, loss: str) -> tuple[Rows, 
         kept = np.zeros(count, dtype=bool)
         kept[random.permutation(count)[:size]] = True
         how = f"{size} of {count} rows kept back at random"
-    sample = all_rows.sample
-    train, validation = sample.take(np.flatnonzero(~kept)), sample.take(np.flatnonzero(kept))
-    return Rows(train, validation, loss), how
+    return kept, how
 
 
-def subsample(all_rows: Visible, seed: int) -> Visible:
-    """Return a random 80 % of the rows."""
-    count = all_rows.sample.rows
+def _chosen(count: int, seed: int) -> Index:
+    """Return which rows are the random 80 %, in order."""
     random = np.random.default_rng(derived_seed(seed, 2))
-    chosen = np.sort(random.permutation(count)[: max(round(SUBSAMPLE * count), LEAST_ROWS - 2)])
-    return Visible(
-        all_rows.sample.take(chosen),
-        all_rows.names,
-        None if all_rows.group is None else all_rows.group[chosen],
-        all_rows.weighted,
-        None if all_rows.sigma is None else all_rows.sigma[chosen],
-    )
+    size = max(round(SUBSAMPLE * count), LEAST_ROWS - 2)
+    return np.asarray(np.sort(random.permutation(count)[:size]))
 
 
 def _by_group(

@@ -50,9 +50,23 @@ class Sample:
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return the given rows; weights are scaled to mean 1 again."""
+        return self._of(rows)
+
+    def part(self, rows: slice) -> Sample:
+        """Return rows beside each other without a copy; weights are scaled to mean 1 again."""
+        return self._of(rows)
+
+    def rearrange(self, order: NDArray[np.intp]) -> None:
+        """Put the rows in another order, in place: a large table is not copied."""
+        for column in (*self.columns.values(), self.target, self.weights):
+            column[:] = column[order]
+
+    def _of(self, rows: NDArray[np.intp] | slice) -> Sample:
         weights = self.weights[rows]
+        mean = float(weights.mean())
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return Sample(columns, self.target[rows], weights / weights.mean(), self.noise)
+        scaled = weights if mean == 1.0 else weights / mean
+        return Sample(columns, self.target[rows], scaled, self.noise)
 
     def nonnegative(self) -> frozenset[str]:
         """Return the symbols of columns without a negative value."""
@@ -63,8 +77,15 @@ def thinned(sample: Sample, rows: int, seed: int) -> Sample:
     """Return at most ``rows`` rows, drawn without replacement, in their order."""
     if sample.rows <= rows:
         return sample
-    chosen = np.random.default_rng(seed).choice(sample.rows, rows, replace=False)
-    return sample.take(np.sort(chosen))
+    return sample.take(thinned_places(np.arange(sample.rows), rows, seed))
+
+
+def thinned_places(places: NDArray[np.intp], rows: int, seed: int) -> NDArray[np.intp]:
+    """Return at most ``rows`` of some places, drawn without replacement, in their order."""
+    if len(places) <= rows:
+        return places
+    chosen = np.random.default_rng(seed).choice(len(places), rows, replace=False)
+    return np.asarray(places[np.sort(chosen)])
 
 
 def derived_seed(seed: int, *place: int) -> int:

@@ -10,14 +10,15 @@ from attrs import evolve, frozen
 
 from sciharness_publisher.expression import complexity, parse, render
 from sciharness_symbolic_regression.algebra import canonical
-from sciharness_symbolic_regression.candidates import Limits, front, gather
+from sciharness_symbolic_regression.candidates import FULL_LOOK_ROWS, Limits, front, gather
 from sciharness_symbolic_regression.choosing import choose, sound_only
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
 from sciharness_symbolic_regression.fitting import fit, values
 from sciharness_symbolic_regression.forms import Sum, shape
+from sciharness_symbolic_regression.kept import Kept
 from sciharness_symbolic_regression.race import Job, Say, Stop, race
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.rows import Visible, split, subsample
+from sciharness_symbolic_regression.rows import Visible, resampled
 from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
 from sciharness_symbolic_regression.written import tree_of
 
@@ -57,6 +58,7 @@ def repeats(
     seed: int,
     workers: int,
     stop: Stop,
+    kept: Kept,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[Repeat, ...]:
     """Return repeated searches on random 80 % of the rows; fewer if stopped or failed.
@@ -65,16 +67,17 @@ def repeats(
     ``progress`` hears how many runs are done.
     """
     done: list[int] = []
-    jobs = []
-    for run in range(request.stability_runs):
-        own = derived_seed(seed, 4, run)
-        jobs.append(_job(engine, rows, evolve(attempt, seed=own), limits, request))
+    attempts = [
+        evolve(attempt, seed=derived_seed(seed, 4, run)) for run in range(request.stability_runs)
+    ]
+    jobs = [_job(engine, rows, one, limits, request) for one in attempts]
 
     def news(index: int, said: Mapping[str, Any]) -> None:  # Any: JSON values
         done.append(index)
         progress(len(done))
 
-    results = race(jobs, workers, stop, news=news)
+    jobs = kept.jobs(attempts, jobs)
+    results = race(jobs, workers, stop, news=kept.hearing(attempts, news))
     nonnegative = rows.sample.nonnegative()
     return tuple(
         Repeat(
@@ -115,7 +118,7 @@ def _job(
     seed = attempt.seed
 
     def search(say: Say) -> Mapping[str, Any]:  # Any: JSON values
-        part, _ = split(subsample(rows, seed), request.validation, seed, request.loss)
+        part = resampled(rows, request.validation, seed, request.loss, FULL_LOOK_ROWS)
         searched = thinned(part.train, request.search_rows, seed)
         findings = engine.search(searched, attempt, lambda findings: None)
         found = gather(findings.formulas, part, limits, seed)
