@@ -117,6 +117,7 @@ def test_constants_in_windows_are_nearer_than_those_of_slopes(noise):
 
     assert np.sqrt((weak**2).mean()) < np.sqrt((slopes**2).mean())
     # splines flatten what turns sharply, which intervals of slopes do not know; those of
-    # windows are told to hold 95 %, of 40 here with two that move together
-    assert held[:, 0].mean() < 0.5
-    assert held[:, 1].mean() > 0.75
+    # windows are told to hold 95 %, here of 20 seeds, as both constants move together:
+    # fewer than 13 hits in 20 would be an accident of one in a million
+    assert held[:, 1].mean() > held[:, 0].mean() + 0.2
+    assert held[:, 1].mean() >= 0.65

@@ -57,7 +57,8 @@ def run(request: DynamicsRequest, context: Context) -> Outcome:
     weak = _weak_form(samples, own, request, context.seed) if is_weak else None
     known = samples.rate_error * (KNOWN_SHARE if is_weak else 1.0)
     outcome = search_on(plain, context, data, known, weak)
-    document = _document(series, samples, relation, own, weak)
+    rates = "differences" if request.rates == "differences" else "weak" if weak else "spline"
+    document = _document(series, samples, relation, own, weak, rates)
     path = context.output("dynamics.json", "analysis_result")
     path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
     told = (*outcome.notes, *_sentences(samples, is_weak), *_left_out(series, left_out))
@@ -166,6 +167,7 @@ def _document(
     relation: Relation | None,
     own: NDArray[np.float64] | None,
     weak: WeakForm | None,
+    rates: str,
 ) -> Json:
     return {
         "schema": "dynamics-v1",
@@ -175,7 +177,7 @@ def _document(
         "edge_weight": None if relation is None else relation.weight_name,
         "columns": {name: one.meaning for name, one in samples.columns.items()},
         "own_rates": None if own is None else own.tolist(),
-        "rates": "spline" if weak is None else "weak",
+        "rates": rates,
         "windows": None if weak is None else weak.document(),
         "relative_noise": samples.relative_noise,
         "rate_error": samples.rate_error,

@@ -31,11 +31,13 @@ def smoothed(times: Array, measured: Array, differences: bool) -> Smooth:
         return Smooth(measured, rates, np.zeros(measured.shape[1]))
     from scipy.interpolate import make_smoothing_spline  # heavy: only for dynamics
 
-    centre, size = measured.mean(axis=0), np.ptp(measured, axis=0)
-    size = np.where(size > 0, size, 1.0)
-    splines = [make_smoothing_spline(times, one) for one in ((measured - centre) / size).T]
-    values = np.column_stack([spline(times) for spline in splines]) * size + centre
-    rates = np.column_stack([spline.derivative()(times) for spline in splines]) * size
+    values, rates = measured.copy(), np.zeros(measured.shape)
+    for node in np.flatnonzero(np.ptp(measured, axis=0) > 0):
+        column = measured[:, node]
+        centre, size = column.mean(), np.ptp(column)
+        spline = make_smoothing_spline(times, (column - centre) / size)
+        values[:, node] = spline(times) * size + centre
+        rates[:, node] = spline.derivative()(times) * size
     return Smooth(values, rates, np.sqrt(np.square(measured - values).mean(axis=0)))
 
 
