@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -200,6 +201,15 @@ def test_plain_values_lie_where_they_are_looked_for_and_are_what_they_say(middle
             float(one), rel=1e-15
         )
         assert one.price >= 0
+
+
+def test_a_plain_value_keeps_its_name_in_a_copy():
+    (half,) = [value for value in near(0.499, 0.501) if value.text == "1/2"]
+
+    again = pickle.loads(pickle.dumps(half))  # our own bytes
+
+    assert (again, again.text, again.price) == (half, half.text, half.price)
+    assert isinstance(again, Fixed)
 
 
 def test_plainer_values_cost_less():

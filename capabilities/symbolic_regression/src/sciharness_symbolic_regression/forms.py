@@ -27,7 +27,7 @@ class Fixed(float):
     text: str
     price: float
 
-    def __new__(cls, value: float, text: str, price: float) -> Fixed:
+    def __new__(cls, value: float, text: str = "", price: float = 0.0) -> Fixed:
         """Return the number with what is known of it."""
         made = super().__new__(cls, value)
         made.text, made.price = text, price
