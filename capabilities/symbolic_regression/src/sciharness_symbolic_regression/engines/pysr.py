@@ -129,7 +129,7 @@ def translated(text: str, symbols: Sequence[str]) -> Expression:
         ExpressionError: it uses a function or name that is not known here.
 
     >>> render(translated("square(x1 + 2.0) - inv(x2)", ["speed", "t"]))
-    '(speed + 2.0)**2 - 1.0/t'
+    '(speed + 2)**2 - 1/t'
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"an equation has at most {LONGEST} characters")

@@ -39,7 +39,7 @@ def check(tree: Expression, columns: Mapping[str, Dimension], target: Dimension 
     >>> from sciharness_publisher.expression import parse
     >>> known = {"x": dimension_of("m"), "t": dimension_of("s")}
     >>> check(parse("2*x + t"), known, None).why
-    'adds time to length in 2.0*x + t'
+    'adds time to length in 2*x + t'
     >>> check(parse("x/t"), known, dimension_of("m/s")).possible
     True
     """
