@@ -18,6 +18,7 @@ from sciharness_symbolic_regression.plugin import search
 from sciharness_symbolic_regression.request import SearchRequest
 
 BOUNDED = {"max_evaluations": 40_000, "stability_runs": 2}  # a stage, a restart, two repeats
+SMALL = {"max_evaluations": 15_000, "stability_runs": 1}
 
 
 class Killed(BaseException):
@@ -146,7 +147,7 @@ def test_a_killed_run_resumes_to_the_same_formulas(fresh: Any, table: Path) -> N
                     "id": "law",
                     "use": "symbolic_regression.search",
                     "inputs": {"data": "data"},
-                    "with": BOUNDED,
+                    "with": SMALL,
                 }
             ],
             acceptance=[{"metric": "relative_rmse", "op": "<=", "value": 0.5}],
