@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 from attrs import frozen
 
 from sciharness.bundles import pack_folder
-from sciharness.errors import DataError, IntegrityError
+from sciharness.errors import DataError, HarnessError, IntegrityError
 from sciharness.plugin import Input
 from sciharness.programs import ChildResult, Grants, Limits, child_environment, run_child
 
@@ -108,11 +108,14 @@ def smoke_test(
     return Validation(record)
 
 
-def read_validation(content: bytes, where: str) -> Json:
+def read_validation(
+    content: bytes, where: str, unpassed: type[HarnessError] = IntegrityError
+) -> Json:
     """Return the record of a passed smoke test.
 
     Raises:
-        IntegrityError: it is no such record, or the test did not pass.
+        IntegrityError: it is no such record.
+        HarnessError: of the class ``unpassed``, the test did not pass.
     """
     try:
         record = json.loads(content)
@@ -129,7 +132,7 @@ def read_validation(content: bytes, where: str) -> Json:
         raise IntegrityError(f"is no record of schema {SCHEMA}", where=where)
     if record["status"] != "passed":
         failed = [str(one.get("check")) for one in record.get("checks", []) if not one["passed"]]
-        raise IntegrityError(
+        raise unpassed(
             f"the smoke test did not pass: {', '.join(failed) or record['status']}", where=where
         )
     return dict(record)

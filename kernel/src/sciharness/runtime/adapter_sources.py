@@ -21,9 +21,8 @@ def adapter_sources(home: Home, state: RunState) -> list[ArtifactRef]:
     be inputs of the action that made the record.
 
     Raises:
-        DeliveryError: there is not exactly one record.
-        IntegrityError: its test did not pass, or interface, digests or lineage
-            are not as it says.
+        DeliveryError: there is not exactly one record, or its test did not pass.
+        IntegrityError: interface, digests or lineage are not as it says.
     """
     records = [item for item in state.artifacts if item.type == RECORD[1] and item.action >= 0]
     if len(records) != 1:
@@ -33,7 +32,8 @@ def adapter_sources(home: Home, state: RunState) -> list[ArtifactRef]:
             hint="Run file_solver.adapter and then execution.python.run on what it wrote.",
         )
     record, store = records[0], ArtifactStore(home)
-    said = read_validation(store.path(record.sha256, verified=True).read_bytes(), record.name)
+    content = store.path(record.sha256, verified=True).read_bytes()
+    said = read_validation(content, record.name, unpassed=DeliveryError)
     used = _inputs_of(state, record)
     bundle = _bound(state, used, BUNDLE, said["solver_bundle_sha256"])
     adapter = _bound(state, used, SOURCE, said["adapter_source_sha256"])
