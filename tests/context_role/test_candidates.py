@@ -63,7 +63,7 @@ def test_a_candidate_keeps_its_constants_and_is_measured_anew(harness: Any) -> N
     card = json.loads((harness.folder / "out" / "model_card.json").read_text())
     model = json.loads((harness.folder / "out" / "model.json").read_text())
     sources = {item["name"]: (item["source"], item["rows"]) for item in card["metrics"]}
-    assert model["formula"] == "2.0*a - X2 + 0.5"
+    assert model["formula"] == "2*a - X2 + 0.5"
     assert [column["name"] for column in card["columns"]] == ["a", "b [m]"]
     assert [column["unit"] for column in card["columns"]] == [None, "m"]
     assert made["metrics"]["relative_rmse"] == 0.01  # as the search had it
