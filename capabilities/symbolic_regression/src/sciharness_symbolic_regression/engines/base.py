@@ -48,6 +48,10 @@ class Findings:
 Report = Callable[[Findings], None]
 
 
+def no_report(findings: Findings) -> None:
+    """Tell nobody."""
+
+
 class Engine(Protocol):
     """A way to find formulas. It runs in a child process that may be killed at any time."""
 

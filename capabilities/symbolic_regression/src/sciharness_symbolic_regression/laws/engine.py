@@ -10,7 +10,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Expression, Name, Number, parse
-from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
+from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report, no_report
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_until_exact
 from sciharness_symbolic_regression.laws.growth import grown
 from sciharness_symbolic_regression.laws.library import (
@@ -60,18 +60,18 @@ class Laws:
 
     def search(self, sample: Sample, attempt: Attempt, report: Report) -> Findings:
         """Run one stage of :data:`STAGES`."""
-        return _found(sample, attempt)
+        return _found(sample, attempt, report)
 
 
-def _found(sample: Sample, attempt: Attempt) -> Findings:
+def _found(sample: Sample, attempt: Attempt, report: Report = no_report) -> Findings:
     if attempt.stage == "chain":
         return _chained(sample, attempt)
     if attempt.stage == "merged":
-        return _merged(sample, attempt)
+        return _merged(sample, attempt, report)
     most = min(TERMS, attempt.max_evaluations)
     look = _relevant(thinned(sample, SCREEN_ROWS, attempt.seed))
     if attempt.stage == "growth":
-        return grown(thinned(sample, FIT_ROWS, attempt.seed), attempt)
+        return grown(thinned(sample, FIT_ROWS, attempt.seed), attempt, report)
     if attempt.stage == "plain":
         trees = _plain(look, most, hurry=not attempt.operators)
     elif attempt.stage == "products":
@@ -80,7 +80,7 @@ def _found(sample: Sample, attempt: Attempt) -> Findings:
         view = next(one for one in VIEWS if one.name == attempt.stage)
         trees = _sums(look, view, most, tiers=3 if view.name in OFTEN else 2)
     rows = thinned(sample, FIT_ROWS, attempt.seed)
-    fits = fits_until_exact(trees, rows, attempt)
+    fits = fits_until_exact(trees, rows, attempt, report)
     return findings_of(list(fits.values()), rows, attempt, most + len(fits))
 
 
@@ -92,7 +92,7 @@ def _chained(sample: Sample, attempt: Attempt) -> Findings:
     return evolve(last, evaluations=sum(part.evaluations for part in (*parts, last)))
 
 
-def _merged(sample: Sample, attempt: Attempt) -> Findings:
+def _merged(sample: Sample, attempt: Attempt, report: Report) -> Findings:
     """Return what is found where columns that enter only together are one column."""
     look = _relevant(thinned(sample, SMOOTH_ROWS, attempt.seed))
     merged = merges(look.columns, look.target)
@@ -108,7 +108,7 @@ def _merged(sample: Sample, attempt: Attempt) -> Findings:
             yield from (merged.back(parse(text)) for text in part.formulas)
 
     rows = thinned(sample, FIT_ROWS, attempt.seed)
-    fits = fits_until_exact(trees(), rows, attempt)
+    fits = fits_until_exact(trees(), rows, attempt, report)
     return findings_of(list(fits.values()), rows, attempt, sum(spent) + len(fits))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from attrs import evolve, frozen
 from sciharness_publisher.expression import Expression, complexity, render
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.choosing import price
-from sciharness_symbolic_regression.engines.base import Attempt, Findings
+from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
 from sciharness_symbolic_regression.fitting import fit, values
 from sciharness_symbolic_regression.forms import Sum, constants, exponents_in, functions_in, shape
 from sciharness_symbolic_regression.sample import Sample
@@ -19,6 +20,7 @@ from sciharness_symbolic_regression.written import tree_of
 
 FIT_ROWS = 400
 ITERATIONS = 20
+REPORT_SECONDS = 0.5
 SHORT = 30  # nodes of a formula that ends a search when it fits exactly
 ROUNDING = 10  # times the noise floor
 KNOWN = 2  # times noise that is known: ten times would be a poor formula
@@ -53,17 +55,24 @@ def fits_of(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict
     return {key: one for key, one in _fitted(trees, rows, attempt) if one is not None}
 
 
-def fits_until_exact(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict[str, Fit]:
+def fits_until_exact(
+    trees: Iterable[Expression], rows: Sample, attempt: Attempt, report: Report
+) -> dict[str, Fit]:
     """Return fits as :func:`fits_of`, up to the first short formula that fits exactly.
 
     Trees are asked for one by one, so what makes them may be left unfinished.
+    What there is so far is told now and then, for a stage that time may end.
     """
     fits: dict[str, Fit] = {}
+    told = time.monotonic()
     for key, one in _fitted(trees, rows, attempt):
         if one is not None:
             fits[key] = one
             if one.complexity <= SHORT and is_exact(one.error, rows):
                 break
+        if time.monotonic() - told > REPORT_SECONDS:
+            report(findings_of(list(fits.values()), rows, attempt, len(fits)))
+            told = time.monotonic()
     return fits
 
 

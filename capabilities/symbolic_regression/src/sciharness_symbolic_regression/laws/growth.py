@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Expression, Number, parse
-from sciharness_symbolic_regression.engines.base import Attempt, Findings
+from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
 from sciharness_symbolic_regression.forms import Sum, constants
 from sciharness_symbolic_regression.laws.fits import ITERATIONS, findings_of, fits_of
 from sciharness_symbolic_regression.laws.library import small_table
@@ -34,7 +34,7 @@ MOST_CONSTANTS = 12
 MOST_PLACES = 24
 
 
-def grown(rows: Sample, attempt: Attempt) -> Findings:
+def grown(rows: Sample, attempt: Attempt, report: Report) -> Findings:
     """Return what grows from the formulas of the attempt."""
     starts = [parse(text) for text in attempt.starts]
     pool = fits_of(starts, rows, attempt)
@@ -59,6 +59,7 @@ def grown(rows: Sample, attempt: Attempt) -> Findings:
         for key, fitted in found.items():
             if key not in pool or fitted.error < pool[key].error:
                 pool[key] = fitted
+        report(findings_of(list(pool.values()), rows, attempt, spent))
     return findings_of(list(pool.values()), rows, attempt, spent)
 
 
