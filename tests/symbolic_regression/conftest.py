@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 
 import pytest
 from homes import confined, fresh, harness, prepared, site
@@ -17,23 +18,24 @@ __all__ = ["confined", "fresh", "harness", "prepared", "site"]
 QUICK = {"max_evaluations": 75_000, "restarts": 3, "stability_runs": 0}
 
 
+def table_input(folder, columns, **roles):
+    """Write columns (last one is the target) to a CSV and return it as an input."""
+    path = folder / "data.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(map(float, column) for column in columns.values()), strict=True))
+    taken = {name for name in roles.values() if isinstance(name, str)}
+    *others, target = columns
+    features = tuple(name for name in others if name not in taken)
+    table = Table(target=target, features=features, **roles)
+    return Input("data", path, "DATASET", "labelled_table", table)
+
+
 @pytest.fixture
 def data_of(tmp_path):
-    """Write columns (last one is the target) to a CSV and return it as an input."""
-
-    def write(columns, **roles):
-        path = tmp_path / "data.csv"
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(zip(*(map(float, column) for column in columns.values()), strict=True))
-        taken = {name for name in roles.values() if isinstance(name, str)}
-        *others, target = columns
-        features = tuple(name for name in others if name not in taken)
-        table = Table(target=target, features=features, **roles)
-        return Input("data", path, "DATASET", "labelled_table", table)
-
-    return write
+    """Return :func:`table_input` for a folder of the test."""
+    return partial(table_input, tmp_path)
 
 
 class Run:
@@ -49,37 +51,45 @@ class Run:
         self.files = {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}
 
 
+def searched(
+    folder,
+    columns,
+    *,
+    name="run",
+    seed=0,
+    workers=2,
+    cancelled=lambda: False,
+    roles=(),
+    guesses=None,
+    **request,
+):
+    """Run a search in a folder."""
+    said = []
+    inputs = {"data": table_input(folder, columns, **dict(roles))}
+    if guesses is not None:
+        path = folder / "guesses.txt"
+        path.write_bytes(guesses if isinstance(guesses, bytes) else guesses.encode())
+        inputs["guesses"] = Input("guesses", path, "OTHER", "guesses")
+    context = Context(
+        inputs=inputs,
+        workspace=folder / name,
+        seed=seed,
+        workers=workers,
+        time_limit=request.get("time_limit"),
+        emit=said.append,
+        is_cancelled=cancelled,
+    )
+    outcome = search(SearchRequest(**{**QUICK, **request}), context)
+    return Run(outcome, context, said)
+
+
 @pytest.fixture
-def run_search(tmp_path, data_of):
-    """Run a search in a folder of its own."""
+def run_search(tmp_path):
+    """Return :func:`searched` for a folder of the test."""
+    return partial(searched, tmp_path)
 
-    def run(
-        columns,
-        *,
-        name="run",
-        seed=0,
-        workers=2,
-        cancelled=lambda: False,
-        roles=(),
-        guesses=None,
-        **request,
-    ):
-        said = []
-        inputs = {"data": data_of(columns, **dict(roles))}
-        if guesses is not None:
-            path = tmp_path / "guesses.txt"
-            path.write_bytes(guesses if isinstance(guesses, bytes) else guesses.encode())
-            inputs["guesses"] = Input("guesses", path, "OTHER", "guesses")
-        context = Context(
-            inputs=inputs,
-            workspace=tmp_path / name,
-            seed=seed,
-            workers=workers,
-            time_limit=request.get("time_limit"),
-            emit=said.append,
-            is_cancelled=cancelled,
-        )
-        outcome = search(SearchRequest(**{**QUICK, **request}), context)
-        return Run(outcome, context, said)
 
-    return run
+@pytest.fixture(scope="session")
+def search_in():
+    """Return :func:`searched`, for searches that several tests look at."""
+    return searched

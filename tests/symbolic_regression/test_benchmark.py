@@ -96,6 +96,7 @@ def test_constants_may_miss_by_the_noise_but_not_the_form(parts):
     assert not judge(parse("2.0*a**2/(1 + b + b**2/2 + b**3/6 + b**4/24)"), law, box, 0.1).recovered
 
 
+@pytest.mark.slow
 def test_the_driver_keeps_rows_and_runs_only_what_is_missing(tmp_path):
     table = tmp_path / "table.csv"
 

@@ -114,6 +114,7 @@ def test_pieces_outlive_a_second_kill(
     assert len(kept.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_pieces_of_other_rows_and_broken_lines_are_not_taken(
     table: Path, begun: Path, tmp_path: Path
 ) -> None:
