@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from sciharness_publisher.expression import complexity, parse, render
 from sciharness_symbolic_regression.algebra import canonical
+from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.candidates import FULL_LOOK_ROWS, Limits, front, gather
 from sciharness_symbolic_regression.choosing import choose, sound_only
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
@@ -121,7 +122,8 @@ def _job(
         part = resampled(rows, request.validation, seed, request.loss, FULL_LOOK_ROWS)
         searched = thinned(part.train, request.search_rows, seed)
         findings = engine.search(searched, attempt, lambda findings: None)
-        found = gather(findings.formulas, part, limits, seed)
+        texts = [*best_sums(part.train), *findings.formulas]  # as in the search itself
+        found = gather(texts, part, limits, seed)
         members = sound_only(front(found, part), part, seed)
         return {
             "formulas": [render(tree_of(member.form)) for member in members],
