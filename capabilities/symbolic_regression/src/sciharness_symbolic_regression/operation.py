@@ -34,14 +34,10 @@ from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, in_order, scores
 from sciharness_symbolic_regression.rows import Visible, give_back_memory, split, visible
 from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
-from sciharness_symbolic_regression.searching import (
-    AFTER_SEARCH,
-    Search,
-    Searched,
-    shown,
-)
+from sciharness_symbolic_regression.searching import Search, Searched
 from sciharness_symbolic_regression.second import SecondLook
 from sciharness_symbolic_regression.stability import Repeat, repeats, returns
+from sciharness_symbolic_regression.telling import AFTER_SEARCH, shown
 from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
 from sciharness_symbolic_regression.written import order_of, tree_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from sciharness_publisher.expression import names_in, parse, render
 from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings
 from sciharness_symbolic_regression.fitting import values
-from sciharness_symbolic_regression.forms import Sum, mapped, shape
+from sciharness_symbolic_regression.forms import Sum, shape
 from sciharness_symbolic_regression.kept import Kept
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, SHORT, Fit, fits_of, is_exact
 from sciharness_symbolic_regression.laws.smooth import smooth
@@ -24,6 +23,7 @@ from sciharness_symbolic_regression.portfolio import growth_attempts, law_attemp
 from sciharness_symbolic_regression.race import Job, Result, Say, Stop, race
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.telling import Teller
 from sciharness_symbolic_regression.units.known import with_views
 from sciharness_symbolic_regression.written import tree_of
 
@@ -32,9 +32,6 @@ PLAIN = 16  # nodes of a law that ends the search when it leaves nothing but noi
 UNEXPLAINED = 0.97  # leave-one-out error, relative to its spread, of what is nothing but noise
 MOST_COLUMNS = 10  # that noise is looked for in, otherwise those of the formula
 GROWING = 16  # formulas that grow
-TELL_SECONDS = 1.0
-SHOWN_CHARACTERS = 160
-BEFORE_SEARCH, AFTER_SEARCH = 0.02, 0.7  # fractions of the whole operation
 
 
 class SearchFailed(HarnessError):
@@ -129,7 +126,7 @@ class Search:
         seed = self.context.seed
         laws = law_attempts(self.request, seed, self.views)
         engines = with_views(restarts(self.request, engine, seed), self.views)
-        teller = _Teller(self.context, sum(one.max_evaluations for one in (*laws, *engines)))
+        teller = Teller(self.context, sum(one.max_evaluations for one in (*laws, *engines)))
         first = FIRST_STAGES * (self.views + 1)
 
         def enough(done: Sequence[Result]) -> bool:
@@ -152,7 +149,7 @@ class Search:
     def race(
         self,
         attempts: Sequence[Attempt],
-        teller: _Teller,
+        teller: Teller,
         enough: Callable[[Sequence[Result]], bool],
     ) -> bool:
         """Run attempts, note what came of them, and return whether a law fits exactly."""
@@ -167,7 +164,7 @@ class Search:
             self.score = min([self.score, *(self.best(piece) for piece in new)])
         return self.exact()
 
-    def grow(self, teller: _Teller) -> None:
+    def grow(self, teller: Teller) -> None:
         """Let the best formulas so far grow, in two lots."""
         if self.stop.reason():
             return
@@ -268,53 +265,3 @@ def _joined(pieces: Sequence[Piece], stopped: str | None) -> Searched:
 
 def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2]
-
-
-@define
-class _Teller:
-    """Turns what pieces say into progress: fraction, best so far, seconds left."""
-
-    context: Context
-    planned: int
-    finished: float = 0.0
-    running: dict[int, float] = field(factory=dict)
-    started: float = field(factory=time.monotonic)
-    error: float = float("inf")
-    formula: str = ""
-    told: float = float("-inf")
-
-    def listener(self, planned: Sequence[int]) -> Callable[[int, Mapping[str, Any]], None]:
-        """Return what hears the news of one race."""
-        self.finished += sum(self.running.values())
-        self.running = {}
-
-        def hear(index: int, said: Mapping[str, Any]) -> None:  # Any: JSON values
-            part = 1.0 if said["ended"] else min(1.0, said["evaluations"] / planned[index])
-            self.running[index] = part * planned[index]
-            if said["formulas"] and said["error"] < self.error:
-                self.error, self.formula = said["error"], said["formulas"][-1]
-            if time.monotonic() - self.told >= TELL_SECONDS:
-                self.tell()
-
-        return hear
-
-    def tell(self) -> None:
-        """Send one line of progress."""
-        self.told = time.monotonic()
-        share = min((self.finished + sum(self.running.values())) / self.planned, 1.0)
-        fraction = BEFORE_SEARCH + share * (AFTER_SEARCH - BEFORE_SEARCH)
-        left = (self.told - self.started) * (1 - fraction) / fraction
-        best: dict[str, float | str] = {"remaining_seconds": round(left, 1)}
-        if self.formula:
-            best.update(formula=shown(self.formula), error=self.error)
-        self.context.progress(fraction, "searching", **best)
-
-
-def shown(text: str) -> str:
-    """Return a formula with constants to four digits, cut to one line."""
-    try:
-        form = mapped(canonical(parse(text)), lambda value: float(f"{value:.4g}"))
-    except Undefined:
-        return text[:SHOWN_CHARACTERS]
-    line = render(tree_of(form))
-    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Expression, Name, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report, no_report
+from sciharness_symbolic_regression.laws.factors import factors_tables
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_until_exact
 from sciharness_symbolic_regression.laws.growth import grown
 from sciharness_symbolic_regression.laws.library import (
-    factors_tables,
     modulated,
     polynomial_terms,
     probing_table,
