@@ -148,7 +148,7 @@ def test_a_solver_that_never_answers_is_given_up(lab: Any, decay: Any) -> None:
         *("--with", "count=64", "--json", "--out", "out"),
     )
 
-    assert done.code == 1
+    assert done.code == 3
     assert "cases was answered: exit code 1: time is too long" in done.json["error"]["message"]
     assert not (lab.folder / "out").exists()
 
