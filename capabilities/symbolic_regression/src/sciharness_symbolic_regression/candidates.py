@@ -171,7 +171,8 @@ def candidate_of(form: Sum, rows: Rows, iterations: int = 40) -> Candidate | Non
 def losses(errors: Array, weights: Array, loss: str, scale: float) -> Array:
     """Return weighted squared errors, growing linearly beyond ``HUBER * scale`` if asked for."""
     if loss == "squared" or scale == 0.0:
-        return weights * errors * errors
+        with np.errstate(over="ignore"):  # infinite is what such a loss is
+            return weights * errors * errors
     size, bend = np.abs(errors), HUBER * scale
     return weights * np.where(size <= bend, size * size, bend * (2 * size - bend))
 
