@@ -78,9 +78,9 @@ def run(
 def test_what_was_finished_is_not_run_again_and_the_result_is_the_same(
     table: Path, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciharness_symbolic_regression import searching
+    from sciharness_symbolic_regression import telling
 
-    monkeypatch.setattr(searching, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(telling, "TELL_SECONDS", 0.0)
     whole = run(table, tmp_path / "whole")
     undisturbed = begun.read_text().splitlines()
     begun.write_text("")
@@ -101,9 +101,9 @@ def test_what_was_finished_is_not_run_again_and_the_result_is_the_same(
 def test_pieces_outlive_a_second_kill(
     table: Path, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciharness_symbolic_regression import searching
+    from sciharness_symbolic_regression import telling
 
-    monkeypatch.setattr(searching, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(telling, "TELL_SECONDS", 0.0)
     with pytest.raises(Killed):
         run(table, tmp_path / "first", pieces=2)
     with pytest.raises(Killed):  # before it has finished any piece of its own
