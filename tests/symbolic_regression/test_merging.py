@@ -58,6 +58,14 @@ def rank_correlation(one: Array, other: Array) -> float:
     return float(np.corrcoef(*ranks)[0, 1])
 
 
+def test_a_column_with_the_name_of_a_merge_is_not_mistaken_for_it() -> None:
+    table, target = targets("exp(-(a - b)**2 / c) / c")
+    table["merged_0"] = table.pop("c")
+    found = merges(table, target)
+    assert [step.name for step in found.steps][:1] == ["merged_0_"]
+    assert found.back(parse("merged_0_ * merged_0")) == parse("(a - b) * merged_0")
+
+
 def test_columns_that_enter_apart_stay() -> None:
     table, target = targets("a * sin(b) + c**2 / (1 + b)")
     assert merges(table, target).steps == ()
@@ -84,7 +92,7 @@ def test_a_formula_of_merged_columns_means_the_same_over_the_original_ones(
     tree: Expression, combination: str
 ) -> None:
     table = columns(20)
-    step = Merges((Merge("a", "b", parse(combination)),))
+    step = Merges((Merge("merged_0", "a", "b", parse(combination)),))
     merged = step.sample(Sample(table, np.ones(20), np.ones(20)))
     assert merged is not None and set(merged.columns) == {"merged_0", "c"}
     there, here = evaluate(tree, merged.columns), evaluate(step.back(tree), table)

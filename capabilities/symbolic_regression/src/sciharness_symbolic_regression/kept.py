@@ -79,12 +79,12 @@ def _giving(value: Json) -> Job:
 
 
 def _read(line: bytes) -> tuple[str, Json]:
-    """Return a kept piece; an empty key for a line that was cut short by a kill."""
+    """Return a kept piece; an empty key for a line that was cut short by a kill, or is none."""
     try:
         key, value = json.loads(line)
-    except ValueError:
+    except (ValueError, TypeError):
         return "", {}
-    return key, value
+    return (key, value) if isinstance(key, str) and isinstance(value, dict) else ("", {})
 
 
 def _digest(sample: Sample) -> str:

@@ -9,7 +9,7 @@ kind: Udrescu and Tegmark, AI Feynman, Science Advances 6 (2020).)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -39,8 +39,9 @@ NEAR = 0.12  # of a ratio to a simple one
 
 @frozen
 class Merge:
-    """Two columns by name and what stands for them."""
+    """Two columns by name, what stands for them, and its name, which no column has."""
 
+    name: str
     left: str
     right: str
     tree: Expression
@@ -56,15 +57,15 @@ class Merges:
         """Return the rows with fewer columns; None without a merge or where one is undefined."""
         columns = dict(sample.columns)
         with np.errstate(all="ignore"):
-            for place, step in enumerate(self.steps):
-                columns = _merged(columns, step, place)
+            for step in self.steps:
+                columns = _merged(columns, step)
         sound = all(np.isfinite(column).all() for column in columns.values())
         return evolve(sample, columns=columns) if self.steps and sound else None
 
     def back(self, tree: Expression) -> Expression:
         """Return a formula of the merged columns over the original ones."""
-        for place, step in reversed(list(enumerate(self.steps))):
-            tree = replaced(tree, {_name(place): step.tree})
+        for step in reversed(self.steps):
+            tree = replaced(tree, {step.name: step.tree})
         return tree
 
 
@@ -76,34 +77,37 @@ def merges(columns: Mapping[str, Array], target: Array) -> Merges:
     left = dict(columns)
     wanted = np.log(np.abs(target)) if (target > 0).all() or (target < 0).all() else target
     while len(left) > 1:
-        merge = _best_merge(left, wanted, len(found))
+        merge = _best_merge(left, wanted, _free_name(len(found), columns))
         if merge is None:
             break
-        left = _merged(left, merge, len(found))
+        left = _merged(left, merge)
         found.append(merge)
     return Merges(tuple(found))
 
 
-def _merged(columns: Mapping[str, Array], merge: Merge, place: int) -> dict[str, Array]:
+def _merged(columns: Mapping[str, Array], merge: Merge) -> dict[str, Array]:
     left = {n: c for n, c in columns.items() if n not in (merge.left, merge.right)}
-    return left | {_name(place): evaluate(merge.tree, columns)}
+    return left | {merge.name: evaluate(merge.tree, columns)}
 
 
-def _name(place: int) -> str:
-    return f"merged_{place}"
+def _free_name(place: int, taken: Collection[str]) -> str:
+    name = f"merged_{place}"
+    while name in taken:
+        name += "_"
+    return name
 
 
-def _best_merge(columns: Mapping[str, Array], target: Array, place: int) -> Merge | None:
+def _best_merge(columns: Mapping[str, Array], target: Array, name: str) -> Merge | None:
     names = list(columns)
     table = np.array([columns[name] for name in names])
     whole = smooth(table, target)
     if whole is None or whole.error > UNEXPLAINED:
         return None
     best, least = None, np.inf
-    pointed = sorted(_pointed_to(names, table, whole.slopes), key=lambda one: one[0])
+    pointed = sorted(_pointed_to(name, names, table, whole.slopes), key=lambda one: one[0])
     for left, merge in pointed[:TRIED]:
         with np.errstate(all="ignore"):
-            fewer = np.array(list(_merged(columns, merge, place).values()))
+            fewer = np.array(list(_merged(columns, merge).values()))
         after = smooth(fewer, target) if np.isfinite(fewer).all() else None
         allowed = CLEARLY if left < CLEAR else AS_GOOD
         if after is not None and after.error < min(least, allowed * whole.error):
@@ -111,7 +115,9 @@ def _best_merge(columns: Mapping[str, Array], target: Array, place: int) -> Merg
     return best
 
 
-def _pointed_to(names: list[str], table: Array, slopes: Array) -> Iterator[tuple[float, Merge]]:
+def _pointed_to(
+    name: str, names: list[str], table: Array, slopes: Array
+) -> Iterator[tuple[float, Merge]]:
     """Yield combinations with the part of the slopes that they leave unexplained."""
     for i, j in combinations(range(len(names)), 2):
         for kind in KINDS:
@@ -124,7 +130,7 @@ def _pointed_to(names: list[str], table: Array, slopes: Array) -> Iterator[tuple
                 continue
             tree = kind.written(Name(names[i]), Name(names[j]), ratio)
             if tree is not None:
-                yield left, Merge(names[i], names[j], tree)
+                yield left, Merge(name, names[i], names[j], tree)
 
 
 def _steady_ratio(one: Array, other: Array) -> tuple[float, float]:
