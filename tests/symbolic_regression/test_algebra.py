@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import Binary, Call, Name, Negative, Number, parse, render
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.fitting import values
-from sciharness_symbolic_regression.forms import constants, nests_functions, shape, with_constants
-from sciharness_symbolic_regression.reducing import reductions
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.tape import compiled
-from sciharness_symbolic_regression.written import latex_of, tree_of
+from sciharness_symbolic_regression.finishing.fitting import values
+from sciharness_symbolic_regression.finishing.reducing import reductions
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import (
+    constants,
+    nests_functions,
+    shape,
+    with_constants,
+)
+from sciharness_symbolic_regression.formulas.tape import compiled
+from sciharness_symbolic_regression.formulas.written import latex_of, tree_of
+from sciharness_symbolic_regression.samples.sample import Sample
 
 RANDOM = np.random.default_rng(1)
 POSITIVE = {name: RANDOM.uniform(0.5, 3.0, 40) for name in "xyz"}

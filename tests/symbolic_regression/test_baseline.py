@@ -17,7 +17,7 @@ from sciharness_symbolic_regression.baseline.forms import formulas
 from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.plugin import baseline
 from sciharness_symbolic_regression.request import BaselineRequest
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 
 
 def columns_of(rows=120, seed=4):
@@ -74,7 +74,7 @@ def test_its_formulas_load_no_engine():
         import sys
         import numpy as np
         from sciharness_symbolic_regression.baseline.forms import formulas
-        from sciharness_symbolic_regression.sample import Sample
+        from sciharness_symbolic_regression.samples.sample import Sample
         x = np.linspace(1, 2, 30)
         print(formulas(Sample({"x": x}, 3 * x**2, np.ones(30)))[0])
         heavy = {"pyoperon", "scipy", "sklearn", "sympy", "pysr"} & set(sys.modules)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from sciharness_publisher.expression import parse
-from sciharness_symbolic_regression.algebra import canonical
-from sciharness_symbolic_regression.candidates import Limits, Rows, candidate_of, front, gather
-from sciharness_symbolic_regression.choosing import choose, is_sound, probes_between
-from sciharness_symbolic_regression.credibility import band, intervals, pattern
-from sciharness_symbolic_regression.fitting import fit
-from sciharness_symbolic_regression.forms import constants, shape
-from sciharness_symbolic_regression.measures import measures
-from sciharness_symbolic_regression.rows import Visible, resampled, split, symbols_of
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.stability import Repeat, returns
+from sciharness_symbolic_regression.finishing.candidates import Limits, candidate_of, front, gather
+from sciharness_symbolic_regression.finishing.choosing import choose, is_sound, probes_between
+from sciharness_symbolic_regression.finishing.credibility import band, intervals, pattern
+from sciharness_symbolic_regression.finishing.fitting import fit
+from sciharness_symbolic_regression.finishing.measures import measures
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import constants, shape
+from sciharness_symbolic_regression.samples.rows import Visible, resampled, split, symbols_of
+from sciharness_symbolic_regression.samples.sample import Rows, Sample
+from sciharness_symbolic_regression.searching.stability import Repeat, returns
 
 LINE = canonical(parse("2*x + 1"))
 

@@ -12,9 +12,9 @@ from attrs import evolve
 from sciharness.errors import DataError
 from sciharness.plugin import Context, Input
 from sciharness_publisher.expression import parse
-from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
-from sciharness_symbolic_regression.forms import constants
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import constants
 from sciharness_symbolic_regression.plugin import dynamics
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
@@ -226,7 +226,7 @@ def test_times_have_to_grow_and_numbers_to_be_finite(find, directory):
 
 
 def test_a_known_error_of_the_rates_makes_smaller_misfits_equal():
-    from sciharness_symbolic_regression.sample import Sample
+    from sciharness_symbolic_regression.samples.sample import Sample
 
     sample = Sample({"x": np.arange(9.0)}, np.arange(9.0), np.ones(9))
 

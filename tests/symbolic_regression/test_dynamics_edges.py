@@ -12,9 +12,9 @@ import pytest
 from sciharness.errors import DataError
 from sciharness.plugin import Context, Input
 from sciharness_publisher.expression import parse
-from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
-from sciharness_symbolic_regression.forms import constants
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import constants
 from sciharness_symbolic_regression.plugin import dynamics
 
 QUICK = {"max_evaluations": 30_000, "restarts": 3, "stability_runs": 0}

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciharness_publisher.expression import parse
-from sciharness_symbolic_regression.algebra import canonical
-from sciharness_symbolic_regression.credibility import intervals
 from sciharness_symbolic_regression.dynamics.request import DynamicsRequest
 from sciharness_symbolic_regression.dynamics.samples import Samples, samples_of
 from sciharness_symbolic_regression.dynamics.series import Series
 from sciharness_symbolic_regression.dynamics.weak import WeakForm
 from sciharness_symbolic_regression.dynamics.windows import windows
-from sciharness_symbolic_regression.fitting import fit
-from sciharness_symbolic_regression.forms import constants
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.finishing.credibility import intervals
+from sciharness_symbolic_regression.finishing.fitting import fit
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import constants
+from sciharness_symbolic_regression.samples.sample import Sample
 
 
 @given(

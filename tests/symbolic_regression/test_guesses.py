@@ -51,7 +51,7 @@ def test_a_wrong_guess_changes_nothing_but_is_scored(run_search):
 
 
 def test_columns_go_by_several_names(tmp_path):
-    from sciharness_symbolic_regression.guesses import read_guesses
+    from sciharness_symbolic_regression.searching.guesses import read_guesses
 
     path = tmp_path / "g.txt"
     path.write_text("2*pi*sqrt(length/g)\nX1*`100 % humidity`\nln(`length [m]`)*g**-1\n", "utf-8")

@@ -78,7 +78,7 @@ def run(
 def test_what_was_finished_is_not_run_again_and_the_result_is_the_same(
     table: Path, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciharness_symbolic_regression import telling
+    from sciharness_symbolic_regression.searching import telling
 
     monkeypatch.setattr(telling, "TELL_SECONDS", 0.0)
     whole = run(table, tmp_path / "whole")
@@ -101,7 +101,7 @@ def test_what_was_finished_is_not_run_again_and_the_result_is_the_same(
 def test_pieces_outlive_a_second_kill(
     table: Path, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciharness_symbolic_regression import telling
+    from sciharness_symbolic_regression.searching import telling
 
     monkeypatch.setattr(telling, "TELL_SECONDS", 0.0)
     with pytest.raises(Killed):

@@ -8,9 +8,9 @@ from attrs import evolve
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import parse, render
-from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.engines.base import Attempt
-from sciharness_symbolic_regression.forms import nests_functions, shape
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import nests_functions, shape
 from sciharness_symbolic_regression.laws.engine import STAGES, Laws
 from sciharness_symbolic_regression.laws.fits import may_use
 from sciharness_symbolic_regression.laws.peeling import pure_powers
@@ -24,9 +24,9 @@ from sciharness_symbolic_regression.laws.terms import (
     monomials,
     products,
 )
-from sciharness_symbolic_regression.portfolio import law_attempts, repeat_attempt
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.searching.portfolio import law_attempts, repeat_attempt
 
 BASE = Attempt("laws", 3, (), 40, 8_000)
 

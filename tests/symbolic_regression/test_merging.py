@@ -13,7 +13,7 @@ from sciharness_publisher.expression import Binary, Call, Expression, Name, pars
 from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.laws.engine import Laws
 from sciharness_symbolic_regression.laws.merging import Merge, Merges, merges
-from sciharness_symbolic_regression.sample import Array, Sample
+from sciharness_symbolic_regression.samples.sample import Array, Sample
 
 TOGETHER = {
     "a - b": "exp(-(a - b)**2 / c) / c",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciharness_symbolic_regression.noise import Noise, noise_of, sentence
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.noise import Noise, noise_of, sentence
+from sciharness_symbolic_regression.samples.sample import Sample
 
 
 def sample(x, y, **more):

@@ -12,11 +12,11 @@ from sciharness_publisher.expression import Number, parse
 from sciharness_symbolic_regression.engines import engine_named, operon
 from sciharness_symbolic_regression.engines.base import Attempt, Findings
 from sciharness_symbolic_regression.engines.operon import NATIVE, Operon, Scales, _tree
-from sciharness_symbolic_regression.portfolio import restarts
-from sciharness_symbolic_regression.race import Stop
 from sciharness_symbolic_regression.request import SearchRequest, alphabets
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.searching import Search, SearchFailed
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.searching.portfolio import restarts
+from sciharness_symbolic_regression.searching.race import Stop
+from sciharness_symbolic_regression.searching.search import Search, SearchFailed
 
 ALL = tuple(name for name in NATIVE if name not in {"acos", "asin", "cosh", "sinh"})
 

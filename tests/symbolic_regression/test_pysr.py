@@ -24,7 +24,7 @@ from sciharness_symbolic_regression.engines.pysr import (
     translated,
     written_so_far,
 )
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 
 MISSING = julia.missing()
 needs_julia = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
@@ -199,7 +199,7 @@ sys.path.insert(0, {str(tmp_path / "site")!r})
 import numpy as np
 from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.engines.pysr import PySR
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 columns = {{"speed": np.linspace(1, 2, 80), "X2": np.linspace(0, 1, 80)}}
 data = Sample(columns, columns["speed"] * np.exp(columns["X2"]), np.ones(80))
 found = PySR().search(data, Attempt("pysr", 1, ("add", "mul", "exp"), 20, 1000), print)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sciharness_symbolic_regression.race import Stop, race
+from sciharness_symbolic_regression.searching.race import Stop, race
 
 NEVER = Stop(None, lambda: False)
 
@@ -103,7 +103,7 @@ def note(pids, said):
 
 def test_what_a_job_prints_does_not_reach_standard_output():
     program = """
-        from sciharness_symbolic_regression.race import Stop, race
+        from sciharness_symbolic_regression.searching.race import Stop, race
         import os
         def job(say):
             os.write(1, b"noise")
@@ -126,7 +126,7 @@ def test_children_end_when_their_parent_is_killed(tmp_path):
     program = f"""
         import os, time
         from pathlib import Path
-        from sciharness_symbolic_regression.race import Stop, race
+        from sciharness_symbolic_regression.searching.race import Stop, race
         def job(say):
             Path({str(tmp_path)!r}, str(os.getpid())).touch()
             time.sleep(60)

@@ -13,10 +13,16 @@ from hypothesis import strategies as st
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import Name, Number, complexity, parse, render, walk
-from sciharness_symbolic_regression.algebra import canonical
-from sciharness_symbolic_regression.credibility import intervals
-from sciharness_symbolic_regression.fitting import fit
-from sciharness_symbolic_regression.forms import (
+from sciharness_symbolic_regression.finishing.credibility import intervals
+from sciharness_symbolic_regression.finishing.fitting import fit
+from sciharness_symbolic_regression.finishing.recognising import (
+    SHORTER,
+    Measure,
+    recognise,
+    said_of,
+)
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import (
     Fixed,
     constants,
     faced,
@@ -24,12 +30,11 @@ from sciharness_symbolic_regression.forms import (
     mapped,
     with_constants,
 )
-from sciharness_symbolic_regression.plain import near
-from sciharness_symbolic_regression.recognising import SHORTER, Measure, recognise, said_of
+from sciharness_symbolic_regression.formulas.plain import near
+from sciharness_symbolic_regression.formulas.written import latex_of, order_of, tree_of
 from sciharness_symbolic_regression.results import Formula, in_order
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.stability import Returned
-from sciharness_symbolic_regression.written import latex_of, order_of, tree_of
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.searching.stability import Returned
 
 ROWS = 300
 NAMES = ("x", "z", "t")

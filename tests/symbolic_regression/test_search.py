@@ -17,8 +17,8 @@ from sciharness_publisher.expression import names_in, parse
 from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.laws.fits import fits_of
 from sciharness_symbolic_regression.plugin import METRICS, harness_capabilities
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.searching import is_noise
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.searching.search import is_noise
 
 
 def columns_of(rows=160, seed=0, **ranges):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import parse
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 from sciharness_symbolic_regression.units.checking import check
 from sciharness_symbolic_regression.units.dimensions import (
     PURE,

@@ -53,7 +53,7 @@ def leaving_out(part: str) -> Callable[[Setting, Data], Found]:
     """Return the portfolio without a part: a stage of the laws, ``growth`` or ``operon``."""
 
     def search(setting: Setting, data: Data) -> Found:
-        from sciharness_symbolic_regression.searching import Search
+        from sciharness_symbolic_regression.searching.search import Search
 
         whole = Search.race
 

@@ -15,11 +15,11 @@ from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import Expression, complexity, names_in, parse, render
 from sciharness_publisher.predictor import Card, CardMetric, Column, FormulaModel, write_predictor
-from sciharness_symbolic_regression.measures import measures
+from sciharness_symbolic_regression.finishing.measures import measures
 from sciharness_symbolic_regression.request import CandidateRequest
 from sciharness_symbolic_regression.results import SCHEMA
-from sciharness_symbolic_regression.rows import Visible, visible
-from sciharness_symbolic_regression.sources import file_digest, versions
+from sciharness_symbolic_regression.samples.rows import Visible, visible
+from sciharness_symbolic_regression.samples.sources import file_digest, versions
 
 OTHER = "Not the formula that the search chose; it was taken by a person."
 LIMITS = (

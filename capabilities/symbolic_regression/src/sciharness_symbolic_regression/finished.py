@@ -18,14 +18,16 @@ from sciharness_publisher.predictor import (
     Interval,
     write_predictor,
 )
-from sciharness_symbolic_regression.candidates import Rows
-from sciharness_symbolic_regression.choosing import RULE
-from sciharness_symbolic_regression.credibility import BAND_LEVEL, LEVEL, Pattern, band, pattern
-from sciharness_symbolic_regression.forms import Sum, constants
-from sciharness_symbolic_regression.guesses import Brought
-from sciharness_symbolic_regression.guesses import document as guesses_document
-from sciharness_symbolic_regression.noise import noise_of, sentence
-from sciharness_symbolic_regression.recognising import said_of
+from sciharness_symbolic_regression.finishing.choosing import RULE
+from sciharness_symbolic_regression.finishing.credibility import (
+    BAND_LEVEL,
+    LEVEL,
+    Pattern,
+    band,
+    pattern,
+)
+from sciharness_symbolic_regression.finishing.recognising import said_of
+from sciharness_symbolic_regression.formulas.forms import Sum, constants
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import (
     SCHEMA,
@@ -38,9 +40,13 @@ from sciharness_symbolic_regression.results import (
     scores,
     sentences,
 )
-from sciharness_symbolic_regression.rows import Visible
-from sciharness_symbolic_regression.searching import Searched
-from sciharness_symbolic_regression.sources import file_digest, versions
+from sciharness_symbolic_regression.samples.noise import noise_of, sentence
+from sciharness_symbolic_regression.samples.rows import Visible
+from sciharness_symbolic_regression.samples.sample import Rows
+from sciharness_symbolic_regression.samples.sources import file_digest, versions
+from sciharness_symbolic_regression.searching.guesses import Brought
+from sciharness_symbolic_regression.searching.guesses import document as guesses_document
+from sciharness_symbolic_regression.searching.search import Searched
 from sciharness_symbolic_regression.units.known import KnownUnits
 
 STOPPED = {

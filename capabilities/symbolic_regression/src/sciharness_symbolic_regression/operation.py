@@ -9,37 +9,37 @@ from sciharness import read_table
 from sciharness.plugin import Context, Input, Outcome
 from sciharness_publisher.expression import render
 from sciharness_symbolic_regression.baseline.subsets import best_sums
-from sciharness_symbolic_regression.baselines import linear_form, mean_form
-from sciharness_symbolic_regression.candidates import Candidate, Limits, Rows, front, gather
-from sciharness_symbolic_regression.choosing import (
+from sciharness_symbolic_regression.engines import engine_named
+from sciharness_symbolic_regression.engines.base import Attempt, Engine
+from sciharness_symbolic_regression.finished import Finished, write
+from sciharness_symbolic_regression.finishing.baselines import linear_form, mean_form
+from sciharness_symbolic_regression.finishing.candidates import Candidate, Limits, front, gather
+from sciharness_symbolic_regression.finishing.choosing import (
     choose,
     is_sound,
     probes_between,
     score,
     sound_only,
 )
-from sciharness_symbolic_regression.clock import Clock
-from sciharness_symbolic_regression.credibility import intervals
-from sciharness_symbolic_regression.engines import engine_named
-from sciharness_symbolic_regression.engines.base import Attempt, Engine
-from sciharness_symbolic_regression.finished import Finished, write
-from sciharness_symbolic_regression.fitting import fit
-from sciharness_symbolic_regression.forms import Sum
-from sciharness_symbolic_regression.guesses import Brought, candidates_of, guesses_of
-from sciharness_symbolic_regression.kept import Kept
+from sciharness_symbolic_regression.finishing.credibility import intervals
+from sciharness_symbolic_regression.finishing.fitting import fit
+from sciharness_symbolic_regression.finishing.recognising import recognise
+from sciharness_symbolic_regression.finishing.second import SecondLook
+from sciharness_symbolic_regression.formulas.forms import Sum
+from sciharness_symbolic_regression.formulas.written import order_of, tree_of
 from sciharness_symbolic_regression.laws.engine import Laws
-from sciharness_symbolic_regression.portfolio import repeat_attempt
-from sciharness_symbolic_regression.recognising import recognise
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, in_order, scores
-from sciharness_symbolic_regression.rows import Visible, give_back_memory, split, visible
-from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
-from sciharness_symbolic_regression.searching import Search, Searched
-from sciharness_symbolic_regression.second import SecondLook
-from sciharness_symbolic_regression.stability import Repeat, repeats, returns
-from sciharness_symbolic_regression.telling import AFTER_SEARCH, shown
+from sciharness_symbolic_regression.samples.rows import Visible, give_back_memory, split, visible
+from sciharness_symbolic_regression.samples.sample import Rows, Sample, derived_seed, thinned
+from sciharness_symbolic_regression.searching.clock import Clock
+from sciharness_symbolic_regression.searching.guesses import Brought, candidates_of, guesses_of
+from sciharness_symbolic_regression.searching.kept import Kept
+from sciharness_symbolic_regression.searching.portfolio import repeat_attempt
+from sciharness_symbolic_regression.searching.search import Search, Searched
+from sciharness_symbolic_regression.searching.stability import Repeat, repeats, returns
+from sciharness_symbolic_regression.searching.telling import AFTER_SEARCH, shown
 from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
-from sciharness_symbolic_regression.written import order_of, tree_of
 
 if TYPE_CHECKING:
     from sciharness.tables import TableArrays

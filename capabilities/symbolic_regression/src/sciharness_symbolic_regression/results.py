@@ -16,14 +16,14 @@ from sciharness_publisher.expression import (
     python_source,
     render,
 )
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.credibility import Constant, Pattern
-from sciharness_symbolic_regression.forms import Sum, constants, shape, with_constants
-from sciharness_symbolic_regression.measures import Array, measures
-from sciharness_symbolic_regression.recognising import Recognised
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.stability import Returned
-from sciharness_symbolic_regression.written import latex_of, tree_of
+from sciharness_symbolic_regression.finishing.credibility import Constant, Pattern
+from sciharness_symbolic_regression.finishing.measures import Array, measures
+from sciharness_symbolic_regression.finishing.recognising import Recognised
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import Sum, constants, shape, with_constants
+from sciharness_symbolic_regression.formulas.written import latex_of, tree_of
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.searching.stability import Returned
 
 SCHEMA = "formulas-v1"
 

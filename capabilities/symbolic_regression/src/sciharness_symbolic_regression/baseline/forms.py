@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 
 Array = NDArray[np.float64]
 

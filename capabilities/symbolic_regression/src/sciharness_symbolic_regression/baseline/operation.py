@@ -7,17 +7,17 @@ from sciharness.plugin import Context, Outcome
 from sciharness_publisher.expression import render
 from sciharness_symbolic_regression.baseline.forms import formulas as closed_forms
 from sciharness_symbolic_regression.baseline.subsets import best_sums
-from sciharness_symbolic_regression.baselines import linear_form, mean_form
-from sciharness_symbolic_regression.candidates import Limits, front, gather
-from sciharness_symbolic_regression.choosing import choose, sound_only
 from sciharness_symbolic_regression.finished import Finished, write
+from sciharness_symbolic_regression.finishing.baselines import linear_form, mean_form
+from sciharness_symbolic_regression.finishing.candidates import Limits, front, gather
+from sciharness_symbolic_regression.finishing.choosing import choose, sound_only
+from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.operation import formulas_of
 from sciharness_symbolic_regression.request import BaselineRequest, SearchRequest
 from sciharness_symbolic_regression.results import in_order
-from sciharness_symbolic_regression.rows import split, visible
-from sciharness_symbolic_regression.sample import derived_seed, thinned
-from sciharness_symbolic_regression.searching import Searched
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.samples.rows import split, visible
+from sciharness_symbolic_regression.samples.sample import derived_seed, thinned
+from sciharness_symbolic_regression.searching.search import Searched
 
 ROWS = 20_000
 SAID = (

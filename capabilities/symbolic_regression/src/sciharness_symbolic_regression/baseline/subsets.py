@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciharness_symbolic_regression.baseline.forms import Term, strongest, weights_of
-from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from sciharness_symbolic_regression.dynamics.series import Series, read_series, 
 from sciharness_symbolic_regression.dynamics.weak import LEAST_TIMES, WeakForm, windows_of
 from sciharness_symbolic_regression.operation import search_on
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.rows import symbols_of
+from sciharness_symbolic_regression.samples.rows import symbols_of
 
 LEAST_NOISE = 1e-3  # of the spread, from which averages over windows beat slopes of splines
 WIDEST_STEP = 5.0  # steps of time longer than this many usual ones are too few for a window

@@ -14,17 +14,17 @@ from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import complexity, names_in
-from sciharness_symbolic_regression.candidates import Candidate, Rows, losses
-from sciharness_symbolic_regression.credibility import LEVEL, Constant
 from sciharness_symbolic_regression.dynamics.samples import BLOCKS, Samples
 from sciharness_symbolic_regression.dynamics.whitening import Whitening, whitening
 from sciharness_symbolic_regression.dynamics.windows import Windows, windows
-from sciharness_symbolic_regression.fitting import robust_scale, robust_weights
-from sciharness_symbolic_regression.forms import Sum, constants, shape, with_constants
-from sciharness_symbolic_regression.rows import symbols_of
-from sciharness_symbolic_regression.sample import derived_seed
-from sciharness_symbolic_regression.tape import Tape, compiled
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.finishing.candidates import Candidate, losses
+from sciharness_symbolic_regression.finishing.credibility import LEVEL, Constant
+from sciharness_symbolic_regression.finishing.fitting import robust_scale, robust_weights
+from sciharness_symbolic_regression.formulas.forms import Sum, constants, shape, with_constants
+from sciharness_symbolic_regression.formulas.tape import Tape, compiled
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.rows import symbols_of
+from sciharness_symbolic_regression.samples.sample import Rows, derived_seed
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

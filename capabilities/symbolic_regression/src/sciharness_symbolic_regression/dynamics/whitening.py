@@ -16,7 +16,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness_symbolic_regression.dynamics.windows import Windows
-from sciharness_symbolic_regression.tape import Tape
+from sciharness_symbolic_regression.formulas.tape import Tape
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 
 
 @frozen

@@ -26,7 +26,7 @@ from sciharness_publisher.expression import (
     render,
 )
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.samples.sample import Sample
 
 Array = NDArray[np.float64]
 

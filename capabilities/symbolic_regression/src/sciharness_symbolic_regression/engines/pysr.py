@@ -27,8 +27,8 @@ from sciharness_publisher.expression import (
 )
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
 from sciharness_symbolic_regression.engines.julia import missing
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.units.rewriting import replaced
+from sciharness_symbolic_regression.formulas.rewriting import replaced
+from sciharness_symbolic_regression.samples.sample import Sample
 
 BINARY: Mapping[str, str] = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "^"}
 UNARY = (

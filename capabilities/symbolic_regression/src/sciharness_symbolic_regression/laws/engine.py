@@ -25,7 +25,7 @@ from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, misfit, pursue
 from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, power_product, raised
 from sciharness_symbolic_regression.laws.views import VIEWS, View, weights_of
-from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

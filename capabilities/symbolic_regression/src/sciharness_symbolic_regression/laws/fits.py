@@ -10,13 +10,19 @@ import numpy as np
 from attrs import evolve, frozen
 
 from sciharness_publisher.expression import Expression, complexity, render
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.choosing import price
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
-from sciharness_symbolic_regression.fitting import fit, values
-from sciharness_symbolic_regression.forms import Sum, constants, exponents_in, functions_in, shape
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.finishing.choosing import price
+from sciharness_symbolic_regression.finishing.fitting import fit, values
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import (
+    Sum,
+    constants,
+    exponents_in,
+    functions_in,
+    shape,
+)
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Sample
 
 FIT_ROWS = 400
 ITERATIONS = 20

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Expression, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report
-from sciharness_symbolic_regression.forms import Sum, constants
+from sciharness_symbolic_regression.finishing.reducing import reductions
+from sciharness_symbolic_regression.formulas.forms import Sum, constants
+from sciharness_symbolic_regression.formulas.tape import compiled
+from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.laws.fits import ITERATIONS, findings_of, fits_of
 from sciharness_symbolic_regression.laws.library import small_table
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import pursue
 from sciharness_symbolic_regression.laws.terms import Terms, joined, listed
-from sciharness_symbolic_regression.reducing import reductions
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.tape import compiled
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Sample
 
 Array = NDArray[np.float64]
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import Binary, Expression, Name
+from sciharness_symbolic_regression.formulas.rewriting import replaced
 from sciharness_symbolic_regression.laws.functions import squared, times
 from sciharness_symbolic_regression.laws.smooth import smooth
 from sciharness_symbolic_regression.laws.terms import raised
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.units.rewriting import replaced
+from sciharness_symbolic_regression.samples.sample import Sample
 
 Array = NDArray[np.float64]
 

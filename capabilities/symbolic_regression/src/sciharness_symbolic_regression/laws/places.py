@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.evaluation import evaluate
 from sciharness_publisher.expression import Binary, Call, Expression, Negative, Number
-from sciharness_symbolic_regression.tape import SLOPES
+from sciharness_symbolic_regression.formulas.tape import SLOPES
 
 Array = NDArray[np.float64]
 Path = tuple[int, ...]

@@ -17,9 +17,9 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Number
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.formulas.rewriting import replaced
+from sciharness_symbolic_regression.samples.sample import Sample
 from sciharness_symbolic_regression.units.dimensions import PURE, Dimension
-from sciharness_symbolic_regression.units.rewriting import replaced
 
 Array = NDArray[np.float64]
 Powers = tuple[tuple[str, Fraction], ...]  # columns and exponents, none of them zero

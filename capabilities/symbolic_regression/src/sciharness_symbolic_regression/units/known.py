@@ -9,14 +9,14 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from sciharness_publisher.expression import Expression, Number, parse, render
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.candidates import Candidate, Rows
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings, Report
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.finishing.candidates import Candidate
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Rows, Sample
 from sciharness_symbolic_regression.units.checking import Check, check
 from sciharness_symbolic_regression.units.dimensions import Dimension, known_dimensions
 from sciharness_symbolic_regression.units.groups import View, views
-from sciharness_symbolic_regression.written import tree_of
 
 AS_GOOD = 1.1  # a possible formula may miss by this factor more and is still preferred
 EXACT = 1e-9  # relative error of a scale alone that nothing can improve on

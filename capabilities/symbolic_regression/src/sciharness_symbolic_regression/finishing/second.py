@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sciharness_symbolic_regression.candidates import Candidate, Rows
-from sciharness_symbolic_regression.credibility import Constant
-from sciharness_symbolic_regression.forms import Sum
+from sciharness_symbolic_regression.finishing.candidates import Candidate
+from sciharness_symbolic_regression.finishing.credibility import Constant
+from sciharness_symbolic_regression.formulas.forms import Sum
+from sciharness_symbolic_regression.samples.sample import Rows
 
 
 class SecondLook(Protocol):

@@ -12,20 +12,24 @@ from attrs import Factory, define, evolve, field, frozen
 from sciharness.errors import HarnessError
 from sciharness.plugin import Context
 from sciharness_publisher.expression import names_in, parse, render
-from sciharness_symbolic_regression.algebra import Undefined, canonical
 from sciharness_symbolic_regression.engines.base import Attempt, Engine, Findings
-from sciharness_symbolic_regression.fitting import values
-from sciharness_symbolic_regression.forms import Sum, shape
-from sciharness_symbolic_regression.kept import Kept
+from sciharness_symbolic_regression.finishing.fitting import values
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import Sum, shape
+from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, SHORT, Fit, fits_of, is_exact
 from sciharness_symbolic_regression.laws.smooth import smooth
-from sciharness_symbolic_regression.portfolio import growth_attempts, law_attempts, restarts
-from sciharness_symbolic_regression.race import Job, Result, Say, Stop, race
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.sample import Sample, thinned
-from sciharness_symbolic_regression.telling import Teller
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
+from sciharness_symbolic_regression.searching.kept import Kept
+from sciharness_symbolic_regression.searching.portfolio import (
+    growth_attempts,
+    law_attempts,
+    restarts,
+)
+from sciharness_symbolic_regression.searching.race import Job, Result, Say, Stop, race
+from sciharness_symbolic_regression.searching.telling import Teller
 from sciharness_symbolic_regression.units.known import with_views
-from sciharness_symbolic_regression.written import tree_of
 
 FIRST_STAGES = 4  # of the laws, in each view, after which a plain law may end the search
 PLAIN = 16  # nodes of a law that ends the search when it leaves nothing but noise

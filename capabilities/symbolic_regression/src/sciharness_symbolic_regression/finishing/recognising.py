@@ -2,7 +2,7 @@
 
 A plain value takes the place of a fitted constant where that makes a description
 of data and formula shorter. The length is the information criterion of
-:mod:`choosing <sciharness_symbolic_regression.choosing>`, with the digits of each
+:mod:`choosing <sciharness_symbolic_regression.finishing.choosing>`, with the digits of each
 free constant counted: n log(mean loss), 3.5 for each node, twice the logarithm of
 value over standard error for a free constant (for all together: the determinant
 of their curvature), and for a plain value twice the logarithm of how many there
@@ -22,23 +22,23 @@ from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import complexity
-from sciharness_symbolic_regression.candidates import losses
-from sciharness_symbolic_regression.choosing import PER_NODE
-from sciharness_symbolic_regression.credibility import (
+from sciharness_symbolic_regression.finishing.candidates import losses
+from sciharness_symbolic_regression.finishing.choosing import PER_NODE
+from sciharness_symbolic_regression.finishing.credibility import (
     Constant,
     covariance,
     region,
     resolution,
     student,
 )
-from sciharness_symbolic_regression.fitting import (
+from sciharness_symbolic_regression.finishing.fitting import (
     fit,
     normal_sums,
     robust_scale,
     robust_weights,
     values,
 )
-from sciharness_symbolic_regression.forms import (
+from sciharness_symbolic_regression.formulas.forms import (
     Fixed,
     Sum,
     arrangements,
@@ -47,10 +47,10 @@ from sciharness_symbolic_regression.forms import (
     fixed,
     mapped,
 )
-from sciharness_symbolic_regression.plain import near
-from sciharness_symbolic_regression.sample import Sample, thinned
-from sciharness_symbolic_regression.tape import compiled
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.formulas.plain import near
+from sciharness_symbolic_regression.formulas.tape import compiled
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from sciharness_symbolic_regression.engines.base import Attempt
-from sciharness_symbolic_regression.forms import Sum
+from sciharness_symbolic_regression.formulas.forms import Sum
 from sciharness_symbolic_regression.laws.engine import STAGES
 from sciharness_symbolic_regression.laws.fits import needed
 from sciharness_symbolic_regression.request import SearchRequest, alphabets
-from sciharness_symbolic_regression.sample import derived_seed
+from sciharness_symbolic_regression.samples.sample import derived_seed
 
 SEARCH_SHARE = 0.75  # of max_evaluations; the rest is for stability runs
 LAWS_SHARE = 0.35  # of the search; the rest is for growth and the engine

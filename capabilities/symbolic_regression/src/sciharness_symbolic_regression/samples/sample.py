@@ -92,3 +92,18 @@ def derived_seed(seed: int, *place: int) -> int:
     """Return a seed (0..2^63-1) for one place in the work; any integer may be given as seed."""
     sequence = np.random.SeedSequence([seed % 2**64, *place])
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+@frozen(eq=False)
+class Rows:
+    """Training and validation rows of one search, and how errors are weighed."""
+
+    train: Sample
+    validation: Sample
+    loss: str = "squared"
+
+    def thinned(self, rows: int, seed: int) -> Rows:
+        """Return the same with at most ``rows`` rows on each side."""
+        return Rows(
+            thinned(self.train, rows, seed), thinned(self.validation, rows, seed), self.loss
+        )

@@ -8,10 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.candidates import Candidate, Rows
-from sciharness_symbolic_regression.fitting import values
-from sciharness_symbolic_regression.forms import ONE, Base, Function, Product, Sum, Variable
-from sciharness_symbolic_regression.sample import Array, Sample
+from sciharness_symbolic_regression.finishing.candidates import Candidate
+from sciharness_symbolic_regression.finishing.fitting import values
+from sciharness_symbolic_regression.formulas.forms import (
+    ONE,
+    Base,
+    Function,
+    Product,
+    Sum,
+    Variable,
+)
+from sciharness_symbolic_regression.samples.sample import Array, Rows, Sample
 
 RULE = (
     "smallest n log(mean loss) + constants log(n) + 3.5 complexity over all n visible rows, an "

@@ -9,11 +9,11 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.fitting import normal_sums, robust_weights, values
-from sciharness_symbolic_regression.forms import Sum, constants
-from sciharness_symbolic_regression.sample import Sample, thinned
-from sciharness_symbolic_regression.tape import compiled
-from sciharness_symbolic_regression.written import order_of
+from sciharness_symbolic_regression.finishing.fitting import normal_sums, robust_weights, values
+from sciharness_symbolic_regression.formulas.forms import Sum, constants
+from sciharness_symbolic_regression.formulas.tape import compiled
+from sciharness_symbolic_regression.formulas.written import order_of
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

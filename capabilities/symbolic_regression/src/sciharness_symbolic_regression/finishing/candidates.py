@@ -9,12 +9,12 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Expression, complexity, parse
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.fitting import HUBER, fit, robust_scale, values
-from sciharness_symbolic_regression.forms import Sum, constants, nests_functions, shape
-from sciharness_symbolic_regression.reducing import reductions
-from sciharness_symbolic_regression.sample import Sample, thinned
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.finishing.fitting import HUBER, fit, robust_scale, values
+from sciharness_symbolic_regression.finishing.reducing import reductions
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import Sum, constants, nests_functions, shape
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Rows
 
 Array = NDArray[np.float64]
 
@@ -51,21 +51,6 @@ class Candidate:
     def validation_error(self) -> float:
         """Root mean loss on validation rows."""
         return float(np.sqrt(self.validation.mean()))
-
-
-@frozen(eq=False)
-class Rows:
-    """Training and validation rows of one search, and how errors are weighed."""
-
-    train: Sample
-    validation: Sample
-    loss: str = "squared"
-
-    def thinned(self, rows: int, seed: int) -> Rows:
-        """Return the same with at most ``rows`` rows on each side."""
-        return Rows(
-            thinned(self.train, rows, seed), thinned(self.validation, rows, seed), self.loss
-        )
 
 
 @frozen

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.sample import Sample, thinned
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciharness_symbolic_regression.algebra import plus
-from sciharness_symbolic_regression.fitting import fit
-from sciharness_symbolic_regression.forms import ONE, Product, Sum, Variable
-from sciharness_symbolic_regression.sample import Sample
+from sciharness_symbolic_regression.finishing.fitting import fit
+from sciharness_symbolic_regression.formulas.algebra import plus
+from sciharness_symbolic_regression.formulas.forms import ONE, Product, Sum, Variable
+from sciharness_symbolic_regression.samples.sample import Sample
 
 MOST_COLUMNS = 80  # a longer sum could not be read as one formula
 

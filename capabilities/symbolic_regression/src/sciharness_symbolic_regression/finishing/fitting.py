@@ -12,9 +12,9 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from sciharness_symbolic_regression.forms import Sum, constants, with_constants
-from sciharness_symbolic_regression.sample import Sample, thinned
-from sciharness_symbolic_regression.tape import Tape, compiled
+from sciharness_symbolic_regression.formulas.forms import Sum, constants, with_constants
+from sciharness_symbolic_regression.formulas.tape import Tape, compiled
+from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
 

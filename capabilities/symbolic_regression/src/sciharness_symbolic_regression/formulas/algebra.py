@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from fractions import Fraction
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number
-from sciharness_symbolic_regression.forms import (
+from sciharness_symbolic_regression.formulas.forms import (
     HALF,
     ONE,
     Base,

@@ -1,6 +1,6 @@
 """Canonical forms of formulas: sums of products whose constants each have an effect.
 
-Forms are made by :mod:`sciharness_symbolic_regression.algebra`. Two forms with
+Forms are made by :mod:`sciharness_symbolic_regression.formulas.algebra`. Two forms with
 equal :func:`shape` differ in the values of their constants alone.
 """
 

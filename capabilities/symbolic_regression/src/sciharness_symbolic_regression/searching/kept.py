@@ -11,9 +11,9 @@ from attrs import astuple, define, field
 
 from sciharness.plugin import Context
 from sciharness_symbolic_regression.engines.base import Attempt
-from sciharness_symbolic_regression.race import Job
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.sources import versions
+from sciharness_symbolic_regression.samples.sample import Sample
+from sciharness_symbolic_regression.samples.sources import versions
+from sciharness_symbolic_regression.searching.race import Job
 
 PIECES = "pieces.jsonl"
 

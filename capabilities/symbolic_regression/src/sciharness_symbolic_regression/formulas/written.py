@@ -9,7 +9,7 @@ from functools import reduce
 from attrs import frozen
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number, walk
-from sciharness_symbolic_regression.forms import (
+from sciharness_symbolic_regression.formulas.forms import (
     HALF,
     ONE,
     Base,
@@ -24,7 +24,7 @@ from sciharness_symbolic_regression.forms import (
     structural,
     takes_normalised,
 )
-from sciharness_symbolic_regression.latex import latex_of
+from sciharness_symbolic_regression.formulas.latex import latex_of
 
 __all__ = ["latex_of", "order_of", "tree_of"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from attrs import define, field
 
 from sciharness.plugin import Context
-from sciharness_symbolic_regression.race import Stop
+from sciharness_symbolic_regression.searching.race import Stop
 
 
 @define

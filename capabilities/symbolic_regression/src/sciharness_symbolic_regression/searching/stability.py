@@ -9,19 +9,24 @@ import numpy as np
 from attrs import evolve, frozen
 
 from sciharness_publisher.expression import complexity, parse, render
-from sciharness_symbolic_regression.algebra import canonical
 from sciharness_symbolic_regression.baseline.subsets import best_sums
-from sciharness_symbolic_regression.candidates import FULL_LOOK_ROWS, Limits, front, gather
-from sciharness_symbolic_regression.choosing import choose, sound_only
 from sciharness_symbolic_regression.engines.base import Attempt, Engine
-from sciharness_symbolic_regression.fitting import fit, values
-from sciharness_symbolic_regression.forms import Sum, shape
-from sciharness_symbolic_regression.kept import Kept
-from sciharness_symbolic_regression.race import Job, Say, Stop, race
+from sciharness_symbolic_regression.finishing.candidates import (
+    FULL_LOOK_ROWS,
+    Limits,
+    front,
+    gather,
+)
+from sciharness_symbolic_regression.finishing.choosing import choose, sound_only
+from sciharness_symbolic_regression.finishing.fitting import fit, values
+from sciharness_symbolic_regression.formulas.algebra import canonical
+from sciharness_symbolic_regression.formulas.forms import Sum, shape
+from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.request import SearchRequest
-from sciharness_symbolic_regression.rows import Visible, resampled
-from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.samples.rows import Visible, resampled
+from sciharness_symbolic_regression.samples.sample import Sample, derived_seed, thinned
+from sciharness_symbolic_regression.searching.kept import Kept
+from sciharness_symbolic_regression.searching.race import Job, Say, Stop, race
 
 COMPARED_ROWS = 500
 REWRITTEN = 2  # nodes by which another way to write a formula may be longer

@@ -11,7 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness_publisher.evaluation import FUNCTIONS
-from sciharness_symbolic_regression.forms import (
+from sciharness_symbolic_regression.formulas.forms import (
     Base,
     Exponent,
     Fixed,

@@ -10,9 +10,9 @@ from attrs import define, field
 
 from sciharness.plugin import Context
 from sciharness_publisher.expression import parse, render
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.forms import mapped
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import mapped
+from sciharness_symbolic_regression.formulas.written import tree_of
 
 TELL_SECONDS = 1.0
 SHOWN_CHARACTERS = 160

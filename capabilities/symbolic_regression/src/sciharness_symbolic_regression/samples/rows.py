@@ -13,8 +13,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from sciharness.errors import DataError
-from sciharness_symbolic_regression.candidates import Rows
-from sciharness_symbolic_regression.sample import Sample, derived_seed, thinned_places
+from sciharness_symbolic_regression.samples.sample import Rows, Sample, derived_seed, thinned_places
 
 if TYPE_CHECKING:
     from sciharness.tables import TableArrays

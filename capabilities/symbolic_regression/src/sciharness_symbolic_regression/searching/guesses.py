@@ -27,18 +27,17 @@ from sciharness_publisher.expression import (
     parse,
     render,
 )
-from sciharness_symbolic_regression.algebra import Undefined, canonical
-from sciharness_symbolic_regression.candidates import (
+from sciharness_symbolic_regression.finishing.candidates import (
     FULL_LOOK_ROWS,
     Candidate,
-    Rows,
     candidate_of,
 )
-from sciharness_symbolic_regression.forms import Sum, shape
-from sciharness_symbolic_regression.measures import measures
-from sciharness_symbolic_regression.sample import Sample
-from sciharness_symbolic_regression.units.rewriting import replaced
-from sciharness_symbolic_regression.written import tree_of
+from sciharness_symbolic_regression.finishing.measures import measures
+from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
+from sciharness_symbolic_regression.formulas.forms import Sum, shape
+from sciharness_symbolic_regression.formulas.rewriting import replaced
+from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.samples.sample import Rows, Sample
 
 MOST_BYTES = 1 << 18
 MOST_GUESSES = 500

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from functools import cache
 
-from sciharness_symbolic_regression.forms import Fixed
+from sciharness_symbolic_regression.formulas.forms import Fixed
 
 TALLEST = 100  # numerator times denominator times the weight of what is multiplied
 SPECIAL = (  # text above or below the fraction bar, value, weight

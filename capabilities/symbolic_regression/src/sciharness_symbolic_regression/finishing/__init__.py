@@ -1,0 +1,1 @@
+"""From a formula text to a candidate: fitted, reduced, recognised, judged, chosen."""

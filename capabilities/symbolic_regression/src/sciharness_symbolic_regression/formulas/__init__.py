@@ -1,0 +1,1 @@
+"""Formulas: canonical forms, their values, how they are written."""

@@ -1,0 +1,1 @@
+"""The rows that a search works on, what they came from, how noisy they are."""

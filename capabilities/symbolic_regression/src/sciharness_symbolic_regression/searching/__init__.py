@@ -1,0 +1,1 @@
+"""The search: pieces of work, in which order, in which processes, for how long."""
