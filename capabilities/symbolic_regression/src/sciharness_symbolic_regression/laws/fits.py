@@ -28,7 +28,7 @@ FIT_ROWS = 400
 ITERATIONS = 20
 REPORT_SECONDS = 0.5
 SHORT = 30  # nodes of a formula that ends a search when it fits exactly
-ROUNDING = 10  # times the noise floor
+ROUNDING = 1e-11  # of the target's spread: a series of few terms gets below 1e-9
 KNOWN = 2  # times noise that is known: ten times would be a poor formula
 
 
@@ -84,8 +84,8 @@ def fits_until_exact(
 
 def is_exact(error: float, rows: Sample) -> bool:
     """Whether an error is nothing but rounding, or noise that is known beforehand."""
-    rounding = evolve(rows, noise=0.0).noise_floor
-    return error <= max(ROUNDING * rounding, KNOWN * rows.noise)
+    rounding = 80 * float(np.finfo(float).eps * np.abs(rows.target).max())
+    return error <= max(ROUNDING * rows.spread, rounding, KNOWN * rows.noise)
 
 
 def _fitted(

@@ -128,6 +128,7 @@ def _falls(k: float) -> Iterator[Pair]:
     yield lambda z: np.exp(-z / k), lambda z: Call("exp", times(-1 / k, z))
     yield lambda z: np.exp(z / k), lambda z: Call("exp", times(1 / k, z))
     yield lambda z: np.exp(-k / z), lambda z: Call("exp", Binary("/", Number(-k), z))
+    yield lambda z: np.exp(k / z), lambda z: Call("exp", Binary("/", Number(k), z))
 
 
 def _shifted(k: float) -> Iterator[Pair]:

@@ -29,15 +29,21 @@ class Smooth:
 def smooth(table: Array, target: Array) -> Smooth | None:
     """Return the stand-in for ``table`` (columns, rows) whose leave-one-out error is smallest.
 
+    Wide positive columns are seen as they are or as logarithms, whichever explains more.
     Leave-one-out residuals in closed form: Rasmussen and Williams, Gaussian
     Processes for Machine Learning (2006), equation 5.12. None where a column or
     the target is constant.
     """
+    wide = (table.min(axis=1) > 0) & (table.max(axis=1) > WIDE * table.min(axis=1))
+    ways = [np.zeros_like(wide), wide] if wide.any() else [wide]
+    found = [one for way in ways if (one := _smooth(table, target, way)) is not None]
+    return min(found, key=lambda one: one.error, default=None)
+
+
+def _smooth(table: Array, target: Array, logged: NDArray[np.bool_]) -> Smooth | None:
     inner = np.ones_like(table)  # slopes of what the kernel sees by the columns
     seen = table.copy()
-    for place, column in enumerate(table):
-        if column.min() > 0 and column.max() > WIDE * column.min():
-            seen[place], inner[place] = np.log(column), 1.0 / column
+    seen[logged], inner[logged] = np.log(table[logged]), 1.0 / table[logged]
     spread, size = seen.std(axis=1), float(target.std())
     if not (spread > 0).all() or size == 0.0:
         return None

@@ -17,18 +17,16 @@ SEARCH_SHARE = 0.75  # of max_evaluations; the rest is for stability runs
 LAWS_SHARE = 0.35  # of the search; the rest is for growth and the engine
 GROWTH_SHARE, GROWTHS = 0.1, 4  # of the search, and how many pieces share it
 LEAST_EVALUATIONS = 20_000  # fewer restarts rather than shorter ones
-IN_VIEWS = 4  # stages that are run in each view of the units
+FIRST_STAGES = 4  # of the laws, which are run in each view of the units
 LEAST_GROWTH = 2_000
 LEAST_TERMS = 10_000  # a smaller table of terms is not worth a stage
 LENGTH_SHARE = 0.75  # engines count a coefficient and its column as one node
 
 
 def law_attempts(request: SearchRequest, seed: int, views: int = 0) -> tuple[Attempt, ...]:
-    """Return the deterministic stages, each in the views first; as many as evaluations allow."""
+    """Return the deterministic stages, as many as evaluations allow, see :func:`_places`."""
     total = int(LAWS_SHARE * _search_evaluations(request))
-    turn = (*range(1, views + 1), 0)
-    places = [(stage, view) for stage in STAGES[:IN_VIEWS] for view in turn]
-    places += [(stage, 0) for stage in STAGES[IN_VIEWS:]]
+    places = _places(views)
     count = max(1, min(len(places), total // LEAST_TERMS))
     return tuple(
         Attempt(
@@ -43,6 +41,26 @@ def law_attempts(request: SearchRequest, seed: int, views: int = 0) -> tuple[Att
         )
         for stage, view in places[:count]
     )
+
+
+def first_laws(views: int) -> int:
+    """Return after how many of the stages a plain law may end the search."""
+    return FIRST_STAGES * len(_both(views))
+
+
+def _places(views: int) -> list[tuple[str, int]]:
+    """Return stages and views: the first view and the columns as they are, then the other views.
+
+    A further view shows the same law in other groups, so it only gets the first stages.
+    """
+    both = _both(views)
+    places = [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in both]
+    places += [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in range(2, views + 1)]
+    return [*places, *((stage, view) for stage in STAGES[FIRST_STAGES:] for view in both)]
+
+
+def _both(views: int) -> tuple[int, ...]:
+    return (1, 0) if views else (0,)
 
 
 def growth_attempts(

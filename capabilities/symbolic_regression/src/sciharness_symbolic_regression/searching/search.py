@@ -31,7 +31,6 @@ from sciharness_symbolic_regression.searching.race import Job, Result, Say, Stop
 from sciharness_symbolic_regression.searching.telling import Teller
 from sciharness_symbolic_regression.units.known import with_views
 
-FIRST_STAGES = 4  # of the laws, in each view, after which a plain law may end the search
 PLAIN = 16  # nodes of a law that ends the search when it leaves nothing but noise
 UNEXPLAINED = 0.97  # leave-one-out error, relative to its spread, of what is nothing but noise
 MOST_COLUMNS = 10  # that noise is looked for in, otherwise those of the formula
@@ -131,7 +130,7 @@ class Search:
         laws = law_attempts(self.request, seed, self.views)
         engines = with_views(restarts(self.request, engine, seed), self.views)
         teller = Teller(self.context, sum(one.max_evaluations for one in (*laws, *engines)))
-        first = FIRST_STAGES * (self.views + 1)
+        first = first_laws(self.views)
 
         def enough(done: Sequence[Result]) -> bool:
             return self.found_law(done) or (len(done) == first and self.settles(done))
