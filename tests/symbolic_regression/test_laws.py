@@ -12,7 +12,7 @@ from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import nests_functions, shape
 from sciharness_symbolic_regression.laws.engine import STAGES, Laws
-from sciharness_symbolic_regression.laws.fits import may_use
+from sciharness_symbolic_regression.laws.fits import findings_of, fits_of, front_of, may_use
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import eliminate, pursue
@@ -179,6 +179,18 @@ def test_slopes_by_parts_are_derivatives():
 def test_an_angle_of_a_wave_is_no_nesting():
     assert not nests_functions(canonical(parse("asin(a*sin(b))")))
     assert nests_functions(canonical(parse("sin(a*sin(b))")))
+
+
+def test_a_stage_hands_over_a_law_that_a_shorter_stand_in_equals():
+    law, stand_in = "1*m*v/sqrt(1 - v**2/c**2)", "1*m*v/cos(1.73*v/c)**(1/3)"
+    sample = sample_of(law, rows=450, noise=0.01, seed=3, m=(1, 5), v=(1, 2), c=(3, 10))
+    fits = fits_of(map(parse, (law, stand_in, "2*m*v")), sample, BASE)
+    wanted = shape(canonical(parse(law), sample.nonnegative()))
+
+    findings = findings_of(list(fits.values()), sample, BASE, 0)
+
+    assert fits[wanted] not in front_of(list(fits.values()), 0.0)
+    assert wanted in structures(findings, sample)
 
 
 def test_few_evaluations_give_few_stages_and_views_come_first_in_each():

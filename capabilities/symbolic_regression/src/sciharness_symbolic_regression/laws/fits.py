@@ -25,6 +25,7 @@ from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.samples.sample import Sample
 
 FIT_ROWS = 400
+NEAREST = 4  # formulas of a stage that the criterion finds best, on its front or not
 ITERATIONS = 20
 REPORT_SECONDS = 0.5
 SHORT = 30  # nodes of a formula that ends a search when it fits exactly
@@ -147,9 +148,16 @@ def front_of(fits: Sequence[Fit], floor: float) -> list[Fit]:
     return best
 
 
+def nearest(fits: Sequence[Fit], rows: Sample) -> list[Fit]:
+    """Return the few best by the criterion: a law may be no better than a shorter stand-in."""
+    return sorted(fits, key=lambda one: one.score(rows.rows, rows.noise_floor))[:NEAREST]
+
+
 def findings_of(fits: Sequence[Fit], rows: Sample, attempt: Attempt, spent: int) -> Findings:
     """Return the front as findings; exact is only a formula that is not too large to be chosen."""
     best = front_of(fits, 0.3 * rows.noise_floor)
+    best += [one for one in nearest(fits, rows) if not any(one is other for other in best)]
+    best.sort(key=lambda one: one.size)
     least = min((one.error for one in best), default=rows.spread)
     texts = tuple(render(tree_of(one.form)) for one in best)
     small = [one.error for one in best if one.complexity <= attempt.max_complexity]
