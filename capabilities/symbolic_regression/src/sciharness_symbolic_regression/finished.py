@@ -56,9 +56,6 @@ STOPPED = {
     "time_limit": "the time limit was reached",
     "cancelled": "the run was cancelled; this is the best so far",
 }
-AFTER_CHOICE = (
-    "Plain values of constants are recognised after the choice, which counted formulas as fitted."
-)
 
 
 @frozen(eq=False)
@@ -121,7 +118,7 @@ def _document(finished: Finished, found: Pattern, metrics: Mapping[str, float]) 
         "guesses": guesses_document(
             finished.brought, [one.judged for one in finished.formulas], finished.rows
         ),
-        "rule": f"{RULE} {AFTER_CHOICE}",
+        "rule": RULE,
         "stop_reason": finished.searched.stop_reason,
         "baselines": [
             baseline_document(name, form, train, validation)

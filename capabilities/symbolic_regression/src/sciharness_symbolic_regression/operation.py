@@ -15,16 +15,18 @@ from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.finishing.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.finishing.candidates import Candidate, Limits, front, gather
 from sciharness_symbolic_regression.finishing.choosing import (
+    Choice,
     choose,
+    contenders,
     is_sound,
     probes_between,
-    score,
     sound_only,
 )
 from sciharness_symbolic_regression.finishing.credibility import intervals
 from sciharness_symbolic_regression.finishing.fitting import fit
 from sciharness_symbolic_regression.finishing.recognising import recognise
 from sciharness_symbolic_regression.finishing.second import SecondLook
+from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.forms import Sum
 from sciharness_symbolic_regression.formulas.written import order_of, tree_of
 from sciharness_symbolic_regression.laws.engine import Laws
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 REDUCTION_ROUNDS = 6
 REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
 SEARCH_PART, GATHER_PART, STABILITY_PART = 0.7, 0.8, 0.9  # of a time limit, when steps end
+CHOICE_PART = 0.84  # of a time limit: from then on plain constants are not weighed any more
 ALL_ROWS_PART = 0.85  # of a time limit: from then on nothing is fitted on every row
 REFIT_PART = 0.95  # from then on only the chosen formula is fitted again
 LEAST_GATHER = 0.4  # seconds, even where a search has taken all the time
@@ -98,16 +101,17 @@ def search_on(
     late = clock.late(GATHER_PART, LEAST_GATHER)
     members = _candidates(found, baselines, brought, rows, limits, seed, late, second)
     members = units.admissible(members, judged)
-    index = choose(members, judged)
-    context.progress(AFTER_CHOICE, "checking stability", formula=_text(members[index]))
-    again = _repeat(
-        engine, request, everything, members[index], limits, context, clock, found, kept
-    )
-    context.progress(AFTER_STABILITY, "writing", formula=_text(members[index]))
+    if second is None:
+        choice = choose_plain(members, rows, everything.sample, clock.late(CHOICE_PART))
+    else:
+        choice = choose(members, judged)
+    context.progress(AFTER_CHOICE, "checking stability", formula=_text(choice.chosen))
+    again = _repeat(engine, request, everything, choice.chosen, limits, context, clock, found, kept)
+    context.progress(AFTER_STABILITY, "writing", formula=_text(choice.chosen))
     every_row = not clock.late(ALL_ROWS_PART)()
     late = clock.late(REFIT_PART)
-    formulas = formulas_of(members, index, everything, rows, again, second, every_row, late)
-    formulas, index = in_order(formulas, index)
+    formulas = formulas_of(choice, everything, rows, again, second, every_row, late)
+    formulas, index = in_order(formulas, choice.index)
     return write(
         Finished(
             request, context, data, everything, rows, how, engine.name, found, baselines,
@@ -158,7 +162,7 @@ def _candidates(
     late: Callable[[], bool],
     second: SecondLook | None = None,
 ) -> list[Candidate]:
-    """Return the sound members of the front; the mean is always one of them."""
+    """Return the sound contenders, the front among them; the mean is always one of them."""
     texts = [render(tree_of(form)) for form in baselines.values()]
     if found.stopped:  # there may be no time to look at all
         texts += [*brought.texts, *found.best_first(), *best_sums(rows.train)]
@@ -167,8 +171,9 @@ def _candidates(
     gathered = gather(texts, rows, limits, seed, late)
     everyone = [*gathered, *brought.usable]
     if second is not None:
-        everyone, rows = second.candidates(everyone), second.rows(rows)
-    return sound_only(front(everyone, rows), rows, seed)
+        rows = second.rows(rows)
+        return sound_only(front(second.candidates(everyone), rows), rows, seed)
+    return sound_only(contenders(everyone, rows), rows, seed)
 
 
 def _text(candidate: Candidate) -> str:
@@ -213,8 +218,7 @@ def _repeat(
 
 
 def formulas_of(
-    members: Sequence[Candidate],
-    chosen: int,
+    choice: Choice,
     everything: Visible,
     rows: Rows,
     again: Sequence[Repeat],
@@ -230,11 +234,13 @@ def formulas_of(
     everywhere = everything.sample
     fewer = thinned(everywhere, REFIT_ROWS, seed=0)
     probes = probes_between(everywhere, seed=0)
+    members, chosen = choice.candidates, choice.index
     found: dict[int, Formula] = {}
     for index in (chosen, *(place for place in range(len(members)) if place != chosen)):
         hurried = late()
         found[index] = _formula(
             members[index],
+            choice.scores[index],
             everywhere if index == chosen and every_row else fewer,
             probes,
             everywhere,
@@ -248,6 +254,7 @@ def formulas_of(
 
 def _formula(
     member: Candidate,
+    score: float,
     sample: Sample,
     probes: Sample,
     everywhere: Sample,
@@ -258,7 +265,7 @@ def _formula(
 ) -> Formula:
     """Return a formula; ``fitted`` says whether it is fitted again, and constants recognised."""
     if second is not None:
-        return _formula_of(second, member, everywhere, rows, again)
+        return _formula_of(second, member, score, everywhere, rows, again)
     form = fit(member.form, sample, rows.loss) if any(fitted) else None
     if form is None or not is_sound(form, probes):  # a refit may have moved a pole
         form = member.form
@@ -272,7 +279,7 @@ def _formula(
         scores(member.form, rows.train),
         scores(member.form, rows.validation),
         returns(form, again, everywhere, rows.loss),
-        score(member, rows.validation.noise_floor),
+        score,
         recognised,
         form,
     )
@@ -281,6 +288,7 @@ def _formula(
 def _formula_of(
     second: SecondLook,
     member: Candidate,
+    score: float,
     everywhere: Sample,
     rows: Rows,
     again: Sequence[Repeat],
@@ -294,5 +302,5 @@ def _formula_of(
         scores(member.form, rows.train),
         scores(member.form, rows.validation),
         returns(form, again, everywhere, rows.loss),
-        score(member, second.rows(rows).validation.noise_floor),
+        score,
     )

@@ -9,8 +9,9 @@ from sciharness_symbolic_regression.baseline.forms import formulas as closed_for
 from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.finishing.baselines import linear_form, mean_form
-from sciharness_symbolic_regression.finishing.candidates import Limits, front, gather
-from sciharness_symbolic_regression.finishing.choosing import choose, sound_only
+from sciharness_symbolic_regression.finishing.candidates import Limits, gather
+from sciharness_symbolic_regression.finishing.choosing import contenders, sound_only
+from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.operation import formulas_of
 from sciharness_symbolic_regression.request import BaselineRequest, SearchRequest
@@ -49,9 +50,10 @@ def run(request: BaselineRequest, context: Context) -> Outcome:
     context.progress(0.5, "choosing")
     known = [render(tree_of(form)) for form in baselines.values()]
     limits = Limits(settings.max_complexity)
-    members = sound_only(front(gather([*known, *texts], rows, limits, seed), rows), rows, seed)
-    chosen = choose(members, rows)
-    formulas, chosen = in_order(formulas_of(members, chosen, everything, rows, ()), chosen)
+    found = gather([*known, *texts], rows, limits, seed)
+    members = sound_only(contenders(found, rows), rows, seed)
+    choice = choose_plain(members, rows, everything.sample)
+    formulas, chosen = in_order(formulas_of(choice, everything, rows, ()), choice.index)
     outcome = write(
         Finished(
             settings, context, data, everything, rows, how, "baseline",

@@ -133,18 +133,18 @@ def covariance(curvature: Array) -> Array:
     return np.asarray(inverse / scale[:, None] / scale)
 
 
-def student(freedom: int) -> float:
-    """Return the two-sided quantile of Student's t at LEVEL."""
+def student(freedom: int, level: float = LEVEL) -> float:
+    """Return the two-sided quantile of Student's t."""
     from scipy.special import stdtrit  # light part of a heavy package
 
-    return float(stdtrit(freedom, 0.5 + LEVEL / 2))
+    return float(stdtrit(freedom, 0.5 + level / 2))
 
 
-def region(constants: int, freedom: int) -> float:
-    """Return the squared size of the joint confidence region of some constants at LEVEL."""
+def region(constants: int, freedom: int, level: float = LEVEL) -> float:
+    """Return the squared size of the joint confidence region of some constants."""
     from scipy.special import fdtri  # as above
 
-    return constants * float(fdtri(constants, freedom, LEVEL))
+    return constants * float(fdtri(constants, freedom, level))
 
 
 def _runs_chance(ordered: Array) -> float:

@@ -25,6 +25,7 @@ from sciharness_publisher.expression import complexity
 from sciharness_symbolic_regression.finishing.candidates import losses
 from sciharness_symbolic_regression.finishing.choosing import PER_NODE
 from sciharness_symbolic_regression.finishing.credibility import (
+    LEVEL,
     Constant,
     covariance,
     region,
@@ -142,18 +143,22 @@ class Measure:
         return None if sums is None else self.scatter**2 * covariance(sums.curvature)
 
 
-def recognise(form: Sum, sample: Sample, loss: str) -> tuple[Sum, tuple[Recognised, ...]]:
+def recognise(
+    form: Sum, sample: Sample, loss: str, level: float = LEVEL
+) -> tuple[Sum, tuple[Recognised, ...]]:
     """Return a fitted formula with its plain constants fixed, the others fitted anew.
+
+    Values outside the confidence intervals at ``level`` are not taken.
 
     Minus signs are in their places then, see :func:`forms.faced`. The second part
     says what was fixed, in the order of :func:`forms.constants`.
     """
     form = faced(form)
     look = thinned(sample, MANY, seed=0)
-    best = _best_way(form, Measure.of(form, look, loss))
+    best = _best_way(form, Measure.of(form, look, loss), level)
     if look is not sample:  # all rows only once
         way = form if best is None else best.way
-        best = _recognised(way, Measure.of(way, sample, loss))
+        best = _recognised(way, Measure.of(way, sample, loss), level)
     return (form, ()) if best is None else (best.form, best.told)
 
 
@@ -165,17 +170,17 @@ class _Found:
     length: float
 
 
-def _best_way(form: Sum, measure: Measure) -> _Found | None:
+def _best_way(form: Sum, measure: Measure, level: float) -> _Found | None:
     ways = itertools.islice(itertools.chain((form,), arrangements(form)), WAYS)
-    found = [one for way in ways if (one := _recognised(way, measure)) is not None]
+    found = [one for way in ways if (one := _recognised(way, measure, level)) is not None]
     return min(found, key=lambda one: one.length, default=None)
 
 
-def _recognised(form: Sum, measure: Measure) -> _Found | None:
+def _recognised(form: Sum, measure: Measure, level: float) -> _Found | None:
     spread = measure.spread(form)
     if spread is None or not len(spread):
         return None
-    steps = tuple(_Search(form, spread, measure.freedom).steps())
+    steps = tuple(_Search(form, spread, measure.freedom, level).steps())
     before = measure.length(form, spread) if steps else 0.0
     for _ in range(REFITS):
         found = _refitted(form, steps, measure) if steps else None
@@ -203,12 +208,12 @@ class _Search:
     no row is looked at.
     """
 
-    def __init__(self, form: Sum, spread: Array, freedom: int) -> None:
+    def __init__(self, form: Sum, spread: Array, freedom: int, level: float) -> None:
         self._form = form
         self._middle = np.array(constants(form), dtype=np.float64)
         self._spread = spread
-        self._freedom = freedom
-        half = student(freedom) * np.sqrt(np.diag(spread))
+        self._freedom, self._level = freedom, level
+        half = student(freedom, level) * np.sqrt(np.diag(spread))
         self._low, self._high = self._middle - half, self._middle + half
         self._apart = 0.0  # squared distance of the values taken so far, in standard errors
         self._free = set(range(len(self._middle)))
@@ -230,7 +235,9 @@ class _Search:
         if not 0 < error < VAGUE * abs(middle) or low * high <= 0:
             return
         digits = 2 * math.log(abs(middle) / error)
-        left = region(len(self._low) - len(self._free) + 1, self._freedom) - self._apart
+        left = (
+            region(len(self._low) - len(self._free) + 1, self._freedom, self._level) - self._apart
+        )
         for value in near(low, high):
             apart = ((value - middle) / error) ** 2
             if apart <= left:

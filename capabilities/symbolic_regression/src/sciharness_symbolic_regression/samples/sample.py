@@ -102,6 +102,16 @@ class Rows:
     validation: Sample
     loss: str = "squared"
 
+    def joined(self) -> Sample:
+        """Return the rows of both sides as one sample."""
+        both = (self.train, self.validation)
+        return Sample(
+            {name: np.concatenate([one.columns[name] for one in both]) for name in both[0].columns},
+            np.concatenate([one.target for one in both]),
+            np.concatenate([one.weights for one in both]),
+            self.train.noise,
+        )
+
     def thinned(self, rows: int, seed: int) -> Rows:
         """Return the same with at most ``rows`` rows on each side."""
         return Rows(

@@ -14,11 +14,11 @@ from sciharness_symbolic_regression.engines.base import Attempt, Engine
 from sciharness_symbolic_regression.finishing.candidates import (
     FULL_LOOK_ROWS,
     Limits,
-    front,
     gather,
 )
-from sciharness_symbolic_regression.finishing.choosing import choose, sound_only
+from sciharness_symbolic_regression.finishing.choosing import contenders, sound_only
 from sciharness_symbolic_regression.finishing.fitting import fit, values
+from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, shape
 from sciharness_symbolic_regression.formulas.written import tree_of
@@ -29,6 +29,7 @@ from sciharness_symbolic_regression.searching.kept import Kept
 from sciharness_symbolic_regression.searching.race import Job, Say, Stop, race
 
 COMPARED_ROWS = 500
+WEIGHED_ROWS = 5_000  # on which plain constants are weighed in a repeated search
 REWRITTEN = 2  # nodes by which another way to write a formula may be longer
 SAME = 1e-4  # largest difference, relative to the target's spread, between equal formulas
 
@@ -129,10 +130,13 @@ def _job(
         findings = engine.search(searched, attempt, lambda findings: None)
         texts = [*best_sums(part.train), *findings.formulas]  # as in the search itself
         found = gather(texts, part, limits, seed)
-        members = sound_only(front(found, part), part, seed)
+        members = sound_only(contenders(found, part), part, seed)
+        if not members:
+            return {"formulas": [], "chosen": 0}
+        choice = choose_plain(members, part, thinned(part.joined(), WEIGHED_ROWS, seed))
         return {
-            "formulas": [render(tree_of(member.form)) for member in members],
-            "chosen": choose(members, part) if members else 0,
+            "formulas": [render(tree_of(member.form)) for member in choice.candidates],
+            "chosen": choice.index,
         }
 
     return search
