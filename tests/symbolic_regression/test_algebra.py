@@ -176,6 +176,15 @@ def test_constants_stand_in_the_order_of_the_written_formula():
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize(
+    "text", ["sin(-x - y)", "tanh(-x - y)", "sin(-2*(x + y))", "sin(x*(-x - y))"]
+)
+def test_latex_of_a_function_of_negative_terms_comes_to_an_end(text):
+    found = latex_of(parse(text), {"x": "x", "y": "y"})
+
+    assert found.startswith("\\" + text.partition("(")[0]) and "- " in found
+
+
 def test_latex_shows_names_short_numbers_and_powers_of_ten():
     tree = parse("1.23456789e-9*sqrt(a_b)/X2**2 - 3.14159265*log(c)")
 

@@ -55,7 +55,8 @@ def _sympy(
         return -read(tree.operand)
     if isinstance(tree, Call):
         function = getattr(sympy, {"abs": "Abs"}.get(tree.function, tree.function))
-        return function(read(tree.argument))
+        argument = read(tree.argument)
+        return function(argument, evaluate=not argument.has(sympy.Add))  # sin(-x - y) never ends
     if tree.operator in "+-":  # terms in their order
         return sympy.Add(*(sign * read(part) for sign, part in _terms(tree)), evaluate=False)
     left, right = read(tree.left), read(tree.right)
