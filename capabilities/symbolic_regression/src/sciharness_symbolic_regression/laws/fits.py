@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from sciharness_publisher.expression import Expression, complexity, render
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report

@@ -23,6 +23,7 @@ from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.samples.sample import Sample, thinned
 from sciharness_symbolic_regression.searching.kept import Kept
 from sciharness_symbolic_regression.searching.portfolio import (
+    first_laws,
     growth_attempts,
     law_attempts,
     restarts,
