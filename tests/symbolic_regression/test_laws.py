@@ -12,7 +12,13 @@ from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import nests_functions, shape
 from sciharness_symbolic_regression.laws.engine import STAGES, Laws
-from sciharness_symbolic_regression.laws.fits import findings_of, fits_of, front_of, may_use
+from sciharness_symbolic_regression.laws.fits import (
+    findings_of,
+    fits_of,
+    front_of,
+    is_exact,
+    may_use,
+)
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import eliminate, pursue
@@ -191,6 +197,20 @@ def test_a_stage_hands_over_a_law_that_a_shorter_stand_in_equals():
 
     assert fits[wanted] not in front_of(list(fits.values()), 0.0)
     assert wanted in structures(findings, sample)
+
+
+def test_the_first_view_and_the_columns_as_they_are_come_before_the_other_views():
+    found = [(one.stage, one.view) for one in law_attempts(SearchRequest(), 0, views=3)]
+    assert found[:4] == [("plain", 1), ("plain", 0), ("merged", 1), ("merged", 0)]
+    assert found.index(("identity", 0)) < found.index(("plain", 2)) < found.index(("square", 1))
+    assert len(set(found)) == len(found)
+
+
+def test_a_series_that_comes_close_is_no_exact_fit():
+    angles = np.linspace(0.1, 2.0, 200)
+    rows = Sample({"x": angles}, np.sin(angles), np.ones(200))
+    assert is_exact(1e-15 * rows.spread, rows)
+    assert not is_exact(2e-9 * rows.spread, rows)
 
 
 def test_few_evaluations_give_few_stages_and_views_come_first_in_each():

@@ -53,6 +53,16 @@ def test_columns_that_enter_together_are_one_column(
     )
 
 
+def test_angles_over_a_turn_merge_as_their_difference() -> None:
+    # a logarithm of such a column would hide that only the difference counts
+    random = np.random.default_rng(3)
+    table = {name: random.uniform(0.0, 6.0, 300) for name in ("a", "b")}
+    table["c"] = random.uniform(1.0, 30.0, 300)
+    target = 1 + np.sqrt(1 + 2 * table["c"]) * np.cos(table["a"] - table["b"])
+    found = merges(table, target)
+    assert [render(step.tree) for step in found.steps] == ["a - b"]
+
+
 def rank_correlation(one: Array, other: Array) -> float:
     ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
     return float(np.corrcoef(*ranks)[0, 1])
