@@ -161,7 +161,7 @@ x, y = table.iloc[:, :-1].to_numpy(), table.iloc[:, -1].to_numpy()
 del table
 kept = np.random.default_rng(0).permutation(len(y)) % 4 == 0
 found = SymbolicRegressor(
-    max_time=float(sys.argv[2]), max_evaluations=10**9, n_threads=int(sys.argv[3]),
+    max_time=round(float(sys.argv[2])), max_evaluations=10**9, n_threads=int(sys.argv[3]),
     generations=10**6, random_state=0, allowed_symbols=sys.argv[4],
 )
 found.fit(x[~kept], y[~kept])
