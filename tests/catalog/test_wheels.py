@@ -142,6 +142,18 @@ def test_a_damaged_wheel_is_refused_or_reads_the_same(
     assert found == digest
 
 
+def test_a_wheel_whose_list_of_members_is_elsewhere_is_refused(
+    make_wheel: MakeWheel, source: Mapping[str, bytes]
+) -> None:
+    wheel = make_wheel(source)
+    data = wheel.read_bytes()
+    third = data.rindex(b"PK\x05\x06") + 18  # of the bytes that say where the list starts
+    wheel.write_bytes(data[:third] + b"\x01" + data[third + 1 :])
+
+    with pytest.raises(IntegrityError, match="not a readable wheel"):
+        read_wheel(wheel)
+
+
 def test_junk_is_no_wheel(tmp_path: Path) -> None:
     path = tmp_path / "x-1-py3-none-any.whl"
     path.write_bytes(b"PK\x05\x06" + b"\x00" * 18)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import zipfile
+import zlib
 from pathlib import Path
 
 from attrs import field, frozen
@@ -14,6 +15,11 @@ from sciharness_catalog.errors import IntegrityError
 from sciharness_catalog.metadata import Metadata, parse_metadata
 from sciharness_catalog.paths import MAX_BYTES, check_file_set, is_payload
 from sciharness_catalog.record import parse_record
+
+# what zipfile raises on damaged bytes; a list of members before the start is a ValueError
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError,
+)  # fmt: skip
 
 
 @frozen
@@ -45,7 +51,7 @@ def parse_wheel(content: bytes, *, where: str) -> Wheel:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, where)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except UNREADABLE as error:
         raise IntegrityError(f"not a readable wheel: {error}", where=where) from error
     info = _dist_info(members, where)
     _check_record(members, info, where)
