@@ -17,7 +17,7 @@ from sciharness_catalog.paths import MAX_BYTES, check_file_set, is_payload
 from sciharness_catalog.record import parse_record
 
 # what zipfile raises on damaged bytes; a list of members before the start is a ValueError
-UNREADABLE = (
+_UNREADABLE = (
     zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError,
 )  # fmt: skip
 
@@ -51,7 +51,7 @@ def parse_wheel(content: bytes, *, where: str) -> Wheel:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, where)
-    except UNREADABLE as error:
+    except _UNREADABLE as error:
         raise IntegrityError(f"not a readable wheel: {error}", where=where) from error
     info = _dist_info(members, where)
     _check_record(members, info, where)

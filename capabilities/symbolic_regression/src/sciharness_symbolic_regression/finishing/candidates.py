@@ -71,7 +71,8 @@ class Limits:
         return complexity(tree_of(form)) <= self.max_complexity
 
 
-def _never() -> bool:
+def never() -> bool:
+    """Return False: there is no limit of time."""
     return False
 
 
@@ -80,7 +81,7 @@ def gather(
     rows: Rows,
     limits: Limits,
     seed: int = 0,
-    late: Callable[[], bool] = _never,
+    late: Callable[[], bool] = never,
 ) -> tuple[Candidate, ...]:
     """Return fitted candidates for formula texts, one per structure, simplest first.
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sciharness_publisher.expression import complexity
-from sciharness_symbolic_regression.finishing.candidates import Candidate, front
+from sciharness_symbolic_regression.finishing.candidates import Candidate, front, never
 from sciharness_symbolic_regression.finishing.choosing import (
     PER_NODE,
     Choice,
@@ -38,22 +38,18 @@ WEIGHED = 8  # formulas that are weighed, those of the best score
 WIDE = 0.999  # confidence level of the intervals in which plain values are looked for
 
 
-def _never() -> bool:
-    return False
-
-
 def choose_plain(
     candidates: Sequence[Candidate],
     rows: Rows,
     sample: Sample,
-    late: Callable[[], bool] = _never,
+    late: Callable[[], bool] = never,
 ) -> Choice:
     """Return the choice by :data:`choosing.RULE`; at least one candidate is given.
 
     ``sample`` are all rows that may be seen. A formula beside the front is chosen for
-    its plain constants only. Plain constants that make a special
-    case of another candidate do not count: that one's own constants tell whether
-    the data allow it. Nor do those for which it is ``late``.
+    its plain constants only. Plain constants that make a special case of another
+    candidate do not count: that one's own constants tell whether the data allow it.
+    Nor do those for which it is ``late``.
     """
     floor = rows.validation.noise_floor
     scores = [score(one, floor) for one in candidates]
