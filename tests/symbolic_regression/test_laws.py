@@ -11,6 +11,7 @@ from sciharness_publisher.expression import parse, render
 from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import nests_functions, shape
+from sciharness_symbolic_regression.formulas.written import nodes
 from sciharness_symbolic_regression.laws.engine import STAGES, Laws
 from sciharness_symbolic_regression.laws.fits import (
     findings_of,
@@ -30,6 +31,7 @@ from sciharness_symbolic_regression.laws.terms import (
     monomials,
     products,
 )
+from sciharness_symbolic_regression.laws.waves import wave_of
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.samples.sample import Sample
 from sciharness_symbolic_regression.searching.portfolio import law_attempts, repeat_attempt
@@ -64,6 +66,12 @@ LAWS = [
     ("products", "a*b/(exp(a*b/(c*d)) - 1)", {"a": SPAN, "b": SPAN, "c": SPAN, "d": SPAN}),
     ("inverse", "1/(1/a + b/c)", {"a": SPAN, "b": SPAN, "c": SPAN}),
     ("identity", "4.2*a/(1.35 + a + a**2/8) + 0.1*b", {"a": (0.1, 20), "b": (-3, 3)}),
+    ("identity", "sinh(a)", {"a": (-1, 1)}),
+    ("inverse", "1/(exp(2/a) - 1)", {"a": (0.3, 6)}),
+    ("inverse", "1/(1 + (1 - cos(b))/a)", {"a": (0.3, 9), "b": (1, 3)}),
+    ("quotients", "30*a*b/((a - 10)*c**2)", {"a": (-1, 1), "b": (-1, 1), "c": (1, 2)}),
+    ("quotients", "acos((cos(b) - a)/(1 - a*cos(b)))", {"a": (0.2, 0.7), "b": (1, 3)}),
+    ("merged", "cos(t)*(a**3*(b - 1)/(b + 2) - 1)", {"t": (0, 6), "a": (0.3, 3), "b": SPAN}),
 ]  # fmt: skip
 
 
@@ -202,8 +210,42 @@ def test_a_stage_hands_over_a_law_that_a_shorter_stand_in_equals():
 def test_the_first_view_and_the_columns_as_they_are_come_before_the_other_views():
     found = [(one.stage, one.view) for one in law_attempts(SearchRequest(), 0, views=3)]
     assert found[:4] == [("plain", 1), ("plain", 0), ("merged", 1), ("merged", 0)]
-    assert found.index(("identity", 0)) < found.index(("plain", 2)) < found.index(("square", 1))
+    assert found.index(("identity", 0)) < found.index(("square", 1)) < found.index(("plain", 2))
+    assert found.index(("plain", 2)) < found.index(("logarithm", 1))
     assert len(set(found)) == len(found)
+
+
+def test_a_wave_that_multiplies_all_else_is_divided_out():
+    spans = {"t": (0, 6), "a": SPAN, "b": SPAN}
+    product = sample_of("cos(t)*(a**2 - b/(1 + a))", noise=0.01, **spans)
+    total = sample_of("cos(t) + a**2 - b/(1 + a)", noise=0.01, **spans)
+
+    wave = wave_of(product)
+    assert wave is not None and render(wave.tree) == "cos(t)"
+    rest = wave.sample(product)
+    assert rest is not None and rest.symbols == ("a", "b")
+    assert wave_of(total) is None
+
+
+def test_two_terms_are_found_that_are_each_worth_little():
+    random = np.random.default_rng(5)
+    pair = random.normal(size=(2, 150))
+    target = pair[0] - pair[1]
+    near = [target + 0.3 * random.normal(size=150) for _ in range(60)]
+    pair[1] += 4 * pair[0]  # so that neither of them follows the target
+    target = 5 * pair[0] - pair[1]
+    terms = listed([(row, parse(f"x{i}")) for i, row in enumerate([*near, *pair])], 150)
+
+    chosen = pursue(terms, target, np.ones((1, 150)), np.ones(150), 2)
+
+    best = min(chosen, key=lambda one: one.error)
+    assert set(best.chosen) == {60, 61}
+    assert best.error < 1e-9
+
+
+def test_a_factor_of_one_does_not_make_a_formula_too_large():
+    plain, odd = canonical(parse("1.0000000000001*a*b + c")), canonical(parse("1.01*a*b + c"))
+    assert nodes(odd) - nodes(plain) == 2
 
 
 def test_a_series_that_comes_close_is_no_exact_fit():

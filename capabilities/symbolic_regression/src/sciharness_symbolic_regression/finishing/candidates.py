@@ -13,7 +13,7 @@ from sciharness_symbolic_regression.finishing.fitting import HUBER, fit, robust_
 from sciharness_symbolic_regression.finishing.reducing import reductions
 from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, constants, nests_functions, shape
-from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.formulas.written import nodes, tree_of
 from sciharness_symbolic_regression.samples.sample import Rows
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Limits:
         """Whether a formula is within the limits."""
         if not self.nested and nests_functions(form):
             return False
-        return complexity(tree_of(form)) <= self.max_complexity
+        return nodes(form) <= self.max_complexity
 
 
 def never() -> bool:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 
 from attrs import frozen
 
-from sciharness_publisher.expression import Binary, Call, Expression, Name, Negative, Number, walk
+from sciharness_publisher.expression import (
+    Binary,
+    Call,
+    Expression,
+    Name,
+    Negative,
+    Number,
+    complexity,
+    walk,
+)
 from sciharness_symbolic_regression.formulas.forms import (
     HALF,
     ONE,
@@ -20,13 +30,16 @@ from sciharness_symbolic_regression.formulas.forms import (
     Sum,
     Variable,
     in_order,
+    mapped,
     ordered_factors,
     structural,
     takes_normalised,
 )
 from sciharness_symbolic_regression.formulas.latex import latex_of
 
-__all__ = ["latex_of", "order_of", "tree_of"]
+__all__ = ["latex_of", "nodes", "order_of", "tree_of"]
+
+ROUNDING = 1e-9  # by which a factor of one may be off
 
 
 def tree_of(form: Sum) -> Expression:
@@ -38,10 +51,23 @@ def tree_of(form: Sum) -> Expression:
     return _Writer(lambda value, place: Number(value)).sum(form)
 
 
+def nodes(form: Sum) -> int:
+    """Return how many nodes the formula has; a factor of one counts no more than where it is fixed.
+
+    A law that fits exactly would otherwise be too large for its plain coefficients.
+    """
+    return complexity(tree_of(mapped(form, _one)))
+
+
 def order_of(form: Sum) -> tuple[int, ...]:
     """Return the places of the free constants in :func:`forms.constants` as the text has them."""
     nodes = walk(_Writer(_Placed).sum(form))
     return tuple(node.place for node in nodes if isinstance(node, _Placed))
+
+
+def _one(value: float) -> float:
+    near = abs(abs(value) - 1.0) < ROUNDING and not isinstance(value, Fixed)
+    return Fixed(math.copysign(1.0, value)) if near else value
 
 
 @frozen

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from sciharness_publisher.expression import Binary, Expression, Name, Number, parse
+from sciharness_publisher.expression import Binary, Expression, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report, no_report
-from sciharness_symbolic_regression.laws.factors import factors_tables
+from sciharness_symbolic_regression.laws.factoring import power_products
 from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_until_exact
 from sciharness_symbolic_regression.laws.growth import grown
 from sciharness_symbolic_regression.laws.library import (
@@ -22,12 +22,24 @@ from sciharness_symbolic_regression.laws.library import (
 )
 from sciharness_symbolic_regression.laws.merging import SMOOTH_ROWS, merges
 from sciharness_symbolic_regression.laws.peeling import pure_powers
-from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, misfit, pursue
-from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, power_product, raised
+from sciharness_symbolic_regression.laws.pursuit import (
+    Selection,
+    best_of_each_size,
+    eliminate,
+    least_squares,
+    misfit,
+    of_size,
+    pursue,
+)
+from sciharness_symbolic_regression.laws.quotients import quotients
+from sciharness_symbolic_regression.laws.terms import Terms, power_product
 from sciharness_symbolic_regression.laws.views import VIEWS, View, weights_of
+from sciharness_symbolic_regression.laws.waves import ROWS as WAVE_ROWS
+from sciharness_symbolic_regression.laws.waves import wave_of
 from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
+Written = Callable[[Expression], Expression]
 
 SCREEN_ROWS = 180
 TERMS = 26_000
@@ -38,9 +50,12 @@ OFTEN = ("identity", "square", "inverse")  # views in which the largest table is
 CERTAIN = 1e-9  # relative error of a sum that no other can improve on
 MODULATIONS = 4  # functions for which polynomials are reduced to few terms
 CHEAP, MOST_TERMS = 60, 7  # plain terms taken out one by one, down to this many
-TRIED, CLOSEST = 4, 2  # selections of each size whose constants are fitted, by rank and error
-STAGES = ("plain", "merged", "products", *(view.name for view in VIEWS))
+STAGES = (
+    "plain", "merged", "products", *OFTEN, "quotients",
+    *(view.name for view in VIEWS if view.name not in OFTEN),
+)  # fmt: skip
 CHAINED = ("plain", "products", "identity")
+QUOTIENTS_OF = ("identity", "cosine")  # of the other views one is the inverse of another
 
 
 class Laws:
@@ -75,7 +90,9 @@ def _found(sample: Sample, attempt: Attempt, report: Report = no_report) -> Find
     if attempt.stage == "plain":
         trees = _plain(look, most, hurry=not attempt.operators)
     elif attempt.stage == "products":
-        trees = _products(look, most)
+        trees = power_products(look, most)
+    elif attempt.stage == "quotients":
+        trees = _quotients(look)
     else:
         view = next(one for one in VIEWS if one.name == attempt.stage)
         trees = _sums(look, view, most, tiers=3 if view.name in OFTEN else 2)
@@ -93,23 +110,42 @@ def _chained(sample: Sample, attempt: Attempt) -> Findings:
 
 
 def _merged(sample: Sample, attempt: Attempt, report: Report) -> Findings:
-    """Return what is found where columns that enter only together are one column."""
+    """Return what is found where a wave is divided out and columns that go together are one."""
     look = _relevant(thinned(sample, SMOOTH_ROWS, attempt.seed))
-    merged = merges(look.columns, look.target)
-    fewer = merged.sample(evolve(sample, columns={n: sample.columns[n] for n in look.columns}))
-    if fewer is None:
+    whole = evolve(sample, columns={n: sample.columns[n] for n in look.columns})
+    smaller = _smaller(whole, look, attempt)
+    if smaller is None:
         return Findings()
+    fewer, back = smaller
     spent: list[int] = []
 
     def trees() -> Iterator[Expression]:
-        for stage in CHAINED:
+        for stage in (*CHAINED, "quotients"):
             part = _found(fewer, evolve(attempt, stage=stage))
             spent.append(part.evaluations)
-            yield from (merged.back(parse(text)) for text in part.formulas)
+            yield from (back(parse(text)) for text in part.formulas)
 
     rows = thinned(sample, FIT_ROWS, attempt.seed)
     fits = fits_until_exact(trees(), rows, attempt, report)
     return findings_of(list(fits.values()), rows, attempt, sum(spent) + len(fits))
+
+
+def _smaller(whole: Sample, look: Sample, attempt: Attempt) -> tuple[Sample, Written] | None:
+    """Return a problem with fewer columns and how its formulas are written; None if there is none.
+
+    ``look`` are some of the rows of the whole problem.
+    """
+    wave = wave_of(thinned(look, WAVE_ROWS, attempt.seed))
+    part = wave.sample(whole) if wave else None
+    if wave is None or part is None:
+        merged = merges(look.columns, look.target)
+        fewer = merged.sample(whole)
+        return None if fewer is None else (fewer, merged.back)
+    rest = _smaller(part, thinned(part, SMOOTH_ROWS, attempt.seed), attempt)
+    if rest is None:
+        return part, wave.back
+    fewer, inner = rest
+    return fewer, lambda tree: wave.back(inner(tree))
 
 
 def _relevant(look: Sample) -> Sample:
@@ -120,7 +156,7 @@ def _relevant(look: Sample) -> Sample:
     basis = np.ones((1, look.rows))
     found = pursue(table, look.target, basis, look.weights, FEW)
     names: dict[str, None] = {}
-    for selection in [one for size in range(1, FEW + 1) for one in _of_size(found, size)[:1]]:
+    for selection in [one for size in range(1, FEW + 1) for one in of_size(found, size)[:1]]:
         for index in selection.chosen:
             names.update(dict.fromkeys(used[index]) if len({*names, *used[index]}) <= FEW else {})
     return evolve(look, columns={n: c for n, c in look.columns.items() if n in names})
@@ -129,11 +165,7 @@ def _relevant(look: Sample) -> Sample:
 def _seeds(found: Sequence[Selection]) -> list[Selection]:
     """Return the best of each size in a smaller table; a larger one starts with the same terms."""
     sizes = sorted({len(one.chosen) for one in found})
-    return [one for size in sizes for one in _of_size(found, size)[:SEEDS]]
-
-
-def _of_size(found: Sequence[Selection], size: int) -> list[Selection]:
-    return [one for one in found if len(one.chosen) == size]
+    return [one for size in sizes for one in of_size(found, size)[:SEEDS]]
 
 
 def _plain(look: Sample, most: int, hurry: bool) -> Iterator[Expression]:
@@ -141,10 +173,19 @@ def _plain(look: Sample, most: int, hurry: bool) -> Iterator[Expression]:
 
     With ``hurry`` an exact product ends it; not where operators may forbid that product.
     """
-    certain = yield from _products(look, most, tiers=1)
+    certain = yield from power_products(look, most, tiers=1)
     for view in VIEWS:
         if not (certain and hurry) and view.name in {*OFTEN, "logarithm"}:
             yield from _sums(look, view, most, tiers=1)
+
+
+def _quotients(look: Sample) -> Iterator[Expression]:
+    for view in VIEWS:
+        if view.name in QUOTIENTS_OF and view.fits(look.target):
+            with np.errstate(all="ignore"):
+                target, slope = view.change(look.target), view.slope(look.target)
+            weights = weights_of(slope) * look.weights
+            yield from map(view.back, quotients(look.columns, target, weights))
 
 
 def _sums(look: Sample, view: View, most: int, tiers: int) -> Iterator[Expression]:
@@ -158,7 +199,8 @@ def _sums(look: Sample, view: View, most: int, tiers: int) -> Iterator[Expressio
     )
     if powers:
         yield from _pursued(look, view, most, powers, weights_of(slope), tiers)
-    yield from _pursued(look, view, most, {}, weights_of(slope), 1 if powers else tiers)
+    done = 0 < len(powers) < len(look.columns)
+    yield from _pursued(look, view, most, {}, weights_of(slope), 1 if done else tiers)
 
 
 def _pursued(
@@ -190,14 +232,14 @@ def _pursued(
         if place == 0:
             yield from (back(tree) for tree in _eliminated(kept, table, target[good], weights))
             found = pursue(table, target[good], basis, weights, DEPTH)
-            chosen = _best(found)
+            chosen = best_of_each_size(found)
         else:
             found = pursue(table, target[good], basis, weights, DEPTH - 1, _seeds(found))
-            chosen = _best(found)
+            chosen = best_of_each_size(found)
         for selection in chosen:
             yield back(_sum_of(selection, table, target[good], weights))
-        if min((one.error for one in chosen), default=1.0) < CERTAIN:
-            return
+        if len(kept) > 1 and min((one.error for one in chosen), default=1.0) < CERTAIN:
+            return  # a sum for one column may just as well be a series
 
 
 def _eliminated(
@@ -221,89 +263,8 @@ def _eliminated(
 def _sum_of(selection: Selection, table: Terms, target: Array, weights: Array) -> Expression:
     chosen = list(selection.chosen)
     rows = np.vstack([table.values[chosen], np.ones(len(target))])
-    found = _least_squares(rows, target, weights)
+    found = least_squares(rows, target, weights)
     tree: Expression = Number(float(found[-1]))
     for index, coefficient in zip(chosen, found, strict=False):
         tree = Binary("+", tree, Binary("*", Number(float(coefficient)), table.tree(index)))
     return tree
-
-
-def _products(look: Sample, most: int, tiers: int = 2) -> Generator[Expression, None, bool]:
-    """Yield power products of columns and other factors; return whether one fits exactly."""
-    seen = look.target != 0
-    wanted = look.target[seen]
-    target = np.log(np.abs(wanted))
-    columns = {name: column[seen] for name, column in look.columns.items()}
-    named = {n: np.log(np.abs(c)) for n, c in columns.items() if (c != 0).all()}
-    if len(wanted) < 20 or target.max() == target.min():
-        return False
-    basis = np.vstack([np.ones(len(target)), *named.values()])
-    own = list(range(len(named)))
-    even, scattered = look.weights[seen], weights_of(1 / wanted) * look.weights[seen]
-    for place, factors in enumerate(islice(factors_tables(columns, most), tiers)):
-        table = joined([_columns(named), factors])
-        for weights in (even, scattered):
-            if place == 0:
-                yield from _power_products(table, own, wanted, weights)
-                for one in _best(pursue(table, target, basis[:1], weights, 4)):
-                    yield from _power_products(table, one.chosen, wanted, weights)
-            found = pursue(table, target, basis, weights, 2)
-            for one in _best(found):
-                yield from _power_products(table, [*one.chosen, *own], wanted, weights)
-            if not found or min(one.error for one in found) < CERTAIN:
-                return True
-    return False
-
-
-def _columns(logs: Mapping[str, Array]) -> Terms:
-    rows = len(next(iter(logs.values()), np.zeros(0)))
-    return listed([(log, Name(name)) for name, log in logs.items()], rows)
-
-
-def _power_products(
-    table: Terms, chosen: Sequence[int], wanted: Array, weights: Array
-) -> Iterator[Expression]:
-    """Yield the product of some factors, with fitted and with plain exponents."""
-    target = np.log(np.abs(wanted))
-    rows = np.vstack([table.values[list(chosen)], np.ones(len(target))])
-    found = _least_squares(rows, target, weights)
-    lead = float(np.sign(np.median(wanted)) * np.exp(np.clip(found[-1], -600, 600)))
-    bases = [table.tree(index) for index in chosen]
-    for exponents in _exponents(found[:-1]):
-        yield _product_of(lead, bases, exponents)
-
-
-def _exponents(found: Array) -> Iterator[tuple[float, ...]]:
-    """Yield exponents made plain, and where that moves some far, as they are."""
-    halves = tuple(round(2 * float(p)) / 2 for p in found)
-    yield halves
-    near = tuple(h if abs(h - p) < 0.04 else float(p) for h, p in zip(halves, found, strict=True))
-    if near != halves:
-        yield near
-        yield tuple(round(12 * p) / 12 if abs(p) > 0.1 else 0.0 for p in near)
-
-
-def _product_of(lead: float, bases: Sequence[Expression], exponents: Sequence[float]) -> Expression:
-    tree: Expression = Number(lead)
-    for base, exponent in zip(bases, exponents, strict=True):
-        if exponent:
-            tree = Binary("*", tree, raised(base, exponent))
-    return tree
-
-
-def _least_squares(rows: Array, target: Array, weights: Array) -> Array:
-    roots = np.sqrt(weights)
-    size = np.sqrt(((rows * roots) ** 2).sum(axis=1))
-    size[size == 0.0] = 1.0
-    found, *_ = np.linalg.lstsq((rows * roots).T / size, roots * target, rcond=1e-13)
-    return np.asarray(found / size)
-
-
-def _best(selections: Sequence[Selection]) -> list[Selection]:
-    """Return the few best of each number of terms, by rank and by error."""
-    kept: list[Selection] = []
-    for size in sorted({len(one.chosen) for one in selections}):
-        ranked = _of_size(selections, size)
-        closest = sorted(ranked, key=lambda one: one.error)[:CLOSEST]
-        kept += [one for i, one in enumerate(ranked) if size == 1 or i < TRIED or one in closest]
-    return kept

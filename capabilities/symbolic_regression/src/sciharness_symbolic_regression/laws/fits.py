@@ -21,7 +21,7 @@ from sciharness_symbolic_regression.formulas.forms import (
     functions_in,
     shape,
 )
-from sciharness_symbolic_regression.formulas.written import tree_of
+from sciharness_symbolic_regression.formulas.written import nodes, tree_of
 from sciharness_symbolic_regression.samples.sample import Sample
 
 FIT_ROWS = 400
@@ -115,7 +115,7 @@ def _fit_of(form: Sum, rows: Sample, loss: str) -> Fit | None:
     error = float(np.sqrt(np.mean(np.square(values(found, rows) - rows.target))))
     if not np.isfinite(error):
         return None
-    return Fit(found, error, complexity(tree_of(found)), len(constants(found)))
+    return Fit(found, error, nodes(found), len(constants(found)))
 
 
 def may_use(form: Sum, operators: Collection[str]) -> bool:

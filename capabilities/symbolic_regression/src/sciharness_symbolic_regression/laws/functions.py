@@ -23,7 +23,7 @@ Written = Callable[[Expression], Expression]
 Pair = tuple[Change, Written]
 
 SCALES = (0.08, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1, 1.6, 2.5, 5.0)  # of an argument's median size
-BEYOND = (1.05, 1.15, 1.3, 1.6, 2.2, 3.5)  # of an argument's largest value
+BEYOND = (1.05, 1.15, 1.3, 1.6, 2.2, 3.5, 6.0, 10.0)  # of an argument's largest value
 MOST_RADIANS = 50.0
 WAVES = (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12)  # half waves over the range
 

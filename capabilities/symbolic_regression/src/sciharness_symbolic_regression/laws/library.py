@@ -51,7 +51,7 @@ def sums_tables(columns: Columns, most: int) -> Iterator[Terms]:
 
 def polynomial_terms(columns: Columns) -> Terms:
     """Return products of whole powers, up to degree 2, or more where there are few columns."""
-    degree = {1: 6, 2: 4, 3: 3}.get(len(columns), 2)
+    degree = {1: 8, 2: 4, 3: 3}.get(len(columns), 2)
     grid = np.indices((degree + 1,) * len(columns)).reshape(len(columns), -1).T
     total = grid.sum(axis=1)
     rows = grid[(total > 0) & (total <= degree)].astype(np.float64)

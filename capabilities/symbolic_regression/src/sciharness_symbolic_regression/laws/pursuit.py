@@ -21,7 +21,10 @@ EACH, ALONE = 14, 24  # terms tried beside each of them, and on their own
 PRICE = 1.0
 SAME, ALIKE = 0.95, 3  # cosine between two rests, and how many such selections are kept
 LEAST_ERROR = 1e-13
+TRIED, CLOSEST_TRIED = 4, 2  # selections of each size that are worth a fit, by rank and error
 EXCHANGES, EXCHANGED = 3, 5
+PAIRED_AT_A_TIME = 256
+PAIRED, PAIRS = 3000, 24  # terms that are tried two by two, and how many such pairs are kept
 IN_DOUBLE = 4_000_000  # numbers up to which a table is kept in double precision
 
 
@@ -80,6 +83,8 @@ def pursue(
     for level in range(depth):
         nodes += [search.rebuilt(one.chosen) for one in seeds if len(one.chosen) == level > 0]
         children = search.children(nodes, EACH if level else ALONE)
+        if level == 1:
+            children |= search.pairs()
         nodes = search.exchanged(search.ranked(children))
         shown = nodes if level else list(children.values())
         found += [Selection(node.chosen, node.error) for node in shown]
@@ -145,6 +150,29 @@ class _Search:
             node = _grown(node, self.table[index].astype(np.float64), index)
         return node
 
+    def pairs(self) -> dict[tuple[int, ...], _Node]:
+        """Return the best pairs of the first terms, whatever each of the two is worth alone."""
+        places = np.flatnonzero(self.known[:PAIRED])
+        table = self.table[places].astype(np.float32)
+        alone = table @ self.target.astype(np.float32)
+        best: list[tuple[float, int, int]] = []
+        for part in blocks(len(places), PAIRED_AT_A_TIME):
+            cosine = table[part] @ table.T
+            new = 1.0 - cosine * cosine
+            mine = alone[part, None]
+            gain = mine * mine + alone * (alone - 2.0 * mine * cosine)
+            gain = np.where(new > LEAST_NEW, gain / np.maximum(new, LEAST_NEW), 0.0)
+            gain = np.triu(gain, part.start + 1)
+            flat = gain.ravel()
+            count = min(PAIRS, len(flat))
+            for index in np.argpartition(-flat, count - 1)[:count].tolist():
+                left, right = divmod(index, len(places))
+                best.append(
+                    (float(flat[index]), int(places[part.start + left]), int(places[right]))
+                )
+        best.sort(key=lambda one: (-one[0], one[1:]))
+        return {one[1:]: self.rebuilt(one[1:]) for one in best[:PAIRS] if one[0] > 0.0}
+
     def children(self, nodes: list[_Node], each: int) -> dict[tuple[int, ...], _Node]:
         stacked = np.column_stack(
             [part for node in nodes for part in (node.rest / (node.error or 1.0), node.directions)]
@@ -181,6 +209,21 @@ def _unalike(nodes: list[_Node]) -> list[_Node]:
     return kept
 
 
+def of_size(found: Sequence[Selection], size: int) -> list[Selection]:
+    """Return those of so many terms, in order."""
+    return [one for one in found if len(one.chosen) == size]
+
+
+def best_of_each_size(selections: Sequence[Selection]) -> list[Selection]:
+    """Return the few best of each number of terms, by rank and by error; all single terms."""
+    kept: list[Selection] = []
+    for size in sorted({len(one.chosen) for one in selections}):
+        ranked = of_size(selections, size)
+        closest = sorted(ranked, key=lambda one: one.error)[:CLOSEST_TRIED]
+        kept += [one for i, one in enumerate(ranked) if size == 1 or i < TRIED or one in closest]
+    return kept
+
+
 def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list[Selection]:
     """Return selections found by taking terms out of the sum of all, one by one.
 
@@ -205,6 +248,15 @@ def eliminate(table: Array, target: Array, basis: Array, weights: Array) -> list
         strength = np.abs(weighted) / np.sqrt((inverse * inverse).sum(axis=1))
         left.pop(int(np.argmin(strength)))
     return found
+
+
+def least_squares(rows: Array, target: Array, weights: Array) -> Array:
+    """Return the weighted coefficients (some,) of a target over ``rows`` (some, rows)."""
+    roots = np.sqrt(weights)
+    size = np.sqrt(((rows * roots) ** 2).sum(axis=1))
+    size[size == 0.0] = 1.0
+    found, *_ = np.linalg.lstsq((rows * roots).T / size, roots * target, rcond=1e-13)
+    return np.asarray(found / size)
 
 
 def misfit(table: Array, target: Array, basis: Array, weights: Array) -> float:

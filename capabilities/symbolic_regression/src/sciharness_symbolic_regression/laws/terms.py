@@ -137,10 +137,10 @@ def distinct(terms: Terms) -> Terms:
     return terms.take(np.sort(first))
 
 
-def blocks(count: int) -> Iterator[slice]:
+def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
     """Yield stretches of a table's terms, so that what is made of it takes little memory."""
-    for start in range(0, count, BLOCK):
-        yield slice(start, min(start + BLOCK, count))
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))
 
 
 def monomials(

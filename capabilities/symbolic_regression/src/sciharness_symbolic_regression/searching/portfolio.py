@@ -8,7 +8,7 @@ from attrs import evolve
 
 from sciharness_symbolic_regression.engines.base import Attempt
 from sciharness_symbolic_regression.formulas.forms import Sum
-from sciharness_symbolic_regression.laws.engine import STAGES
+from sciharness_symbolic_regression.laws.engine import OFTEN, STAGES
 from sciharness_symbolic_regression.laws.fits import needed
 from sciharness_symbolic_regression.request import SearchRequest, alphabets
 from sciharness_symbolic_regression.samples.sample import derived_seed
@@ -52,11 +52,14 @@ def _places(views: int) -> list[tuple[str, int]]:
     """Return stages and views: the first view and the columns as they are, then the other views.
 
     A further view shows the same law in other groups, so it only gets the first stages.
+    In the first view there are few columns, and what is often a plain sum comes early.
     """
     both = _both(views)
     places = [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in both]
+    places += [(stage, 1) for stage in (*OFTEN, "quotients") if views]
     places += [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in range(2, views + 1)]
-    return [*places, *((stage, view) for stage in STAGES[FIRST_STAGES:] for view in both)]
+    places += [(stage, view) for stage in STAGES[FIRST_STAGES:] for view in both]
+    return list(dict.fromkeys(places))
 
 
 def _both(views: int) -> tuple[int, ...]:
