@@ -9,10 +9,11 @@ import pytest
 
 from sciharness_publisher.expression import parse
 from sciharness_symbolic_regression.finishing.candidates import Limits, candidate_of, front, gather
-from sciharness_symbolic_regression.finishing.choosing import choose, is_sound, probes_between
+from sciharness_symbolic_regression.finishing.choosing import choose
 from sciharness_symbolic_regression.finishing.credibility import band, intervals, pattern
 from sciharness_symbolic_regression.finishing.fitting import fit
 from sciharness_symbolic_regression.finishing.measures import measures
+from sciharness_symbolic_regression.finishing.soundness import is_sound, probes_between
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import constants, shape
 from sciharness_symbolic_regression.samples.rows import Visible, resampled, split, symbols_of
@@ -135,7 +136,9 @@ def test_weights_decide_a_fit():
 @pytest.mark.parametrize(
     ("text", "sound"),
     [("1/(x - 5)", False), ("1/(x + 5)", True), ("log(x - 5)", False), ("1/x**2", True),
-     ("sqrt(x - 5)", False), ("1/(x - 5)**2", False), ("1/exp(x - 5)", True)],
+     ("sqrt(x - 5)", False), ("1/(x - 5)**2", False), ("1/exp(x - 5)", True),
+     ("sin(x - 5)/(x - 5)", True), ("sin(x - 5)**2/(x - 5)**2", True),
+     ("sin(x - 5.2)/(x - 5)", False), ("(x - 5.0003)/(x - 5)", False)],
 )  # fmt: skip
 def test_poles_and_gaps_between_the_rows_are_seen(text, sound):
     x = np.concatenate([np.linspace(0.5, 4.5, 50), np.linspace(5.5, 9.5, 50)])

@@ -18,14 +18,12 @@ from sciharness_symbolic_regression.finishing.choosing import (
     Choice,
     choose,
     contenders,
-    is_sound,
-    probes_between,
-    sound_only,
 )
 from sciharness_symbolic_regression.finishing.credibility import intervals
 from sciharness_symbolic_regression.finishing.fitting import fit
 from sciharness_symbolic_regression.finishing.recognising import recognise
 from sciharness_symbolic_regression.finishing.second import SecondLook
+from sciharness_symbolic_regression.finishing.soundness import is_sound, probes_between, sound_only
 from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.forms import Sum
 from sciharness_symbolic_regression.formulas.written import order_of, tree_of

@@ -10,7 +10,8 @@ from sciharness_symbolic_regression.baseline.subsets import best_sums
 from sciharness_symbolic_regression.finished import Finished, write
 from sciharness_symbolic_regression.finishing.baselines import linear_form, mean_form
 from sciharness_symbolic_regression.finishing.candidates import Limits, gather
-from sciharness_symbolic_regression.finishing.choosing import contenders, sound_only
+from sciharness_symbolic_regression.finishing.choosing import contenders
+from sciharness_symbolic_regression.finishing.soundness import sound_only
 from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.written import tree_of
 from sciharness_symbolic_regression.operation import formulas_of

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import NDArray
 
 from sciharness_symbolic_regression.finishing.candidates import Candidate, front
-from sciharness_symbolic_regression.finishing.fitting import values
-from sciharness_symbolic_regression.formulas.forms import (
-    ONE,
-    Base,
-    Function,
-    Product,
-    Sum,
-    Variable,
-)
-from sciharness_symbolic_regression.samples.sample import Array, Rows, Sample
+from sciharness_symbolic_regression.samples.sample import Rows
 
 RULE = (
     "smallest n log(mean loss) + constants log(n) + 3.5 complexity over all n visible rows, an "
@@ -29,12 +19,11 @@ RULE = (
     "a fitted constant counts 2 log(value/error), at least log(n), a plain one 2 log(number of "
     "values as plain). Constants are fitted on training rows only, but for this comparison; the "
     "standard error is that of the row-by-row difference to the best formula. Left out before: "
-    "formulas that are undefined, or have a denominator that changes sign, between the rows. "
+    "formulas that are undefined between the rows, or have a pole there. "
     "Constants shown are fitted on all visible rows."
 )
 STANDARD_ERRORS = 2.0
 PER_NODE = 3.5  # about 2 log(6): a node is one choice among some six
-PROBES = 2000
 BESIDE = 5  # formulas that a simpler one equals, and that plain constants could make the choice
 
 
@@ -118,57 +107,3 @@ def _is_as_good(candidate: Candidate, best: Candidate, floor: float) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):  # a loss may be infinite
         deviation = float(more.std(ddof=1)) if len(more) > 1 else 0.0
         return float(more.mean()) <= STANDARD_ERRORS * deviation / math.sqrt(len(more))
-
-
-def is_sound(form: Sum, probes: Sample) -> bool:
-    """Whether the formula is defined on all probes and none of its denominators changes sign."""
-    if not np.isfinite(values(form, probes)).all():
-        return False
-    return all(_keeps_its_sign(base, probes) for base in denominators(form))
-
-
-def denominators(form: Sum) -> Iterator[Base]:
-    """Yield every base that the formula divides by."""
-    for _, product in form.terms:
-        for base, exponent in product.factors:
-            divides = float(exponent) < 0
-            if divides and not (isinstance(base, Function) and base.name == "exp"):
-                yield base
-            if isinstance(base, Function):
-                yield from denominators(base.argument)
-            elif isinstance(base, Sum):
-                yield from denominators(base)
-
-
-def probes_between(sample: Sample, seed: int) -> Sample:
-    """Return points on lines between random pairs of rows, and rows themselves."""
-    random = np.random.default_rng(seed)
-    count = min(PROBES, 4 * sample.rows)
-    first, second = random.integers(0, sample.rows, (2, count))
-    part = random.uniform(0.0, 1.0, count)
-    part[: count // 4] = 0.0
-    columns = {
-        name: column[first] + part * (column[second] - column[first])
-        for name, column in sample.columns.items()
-    }
-    return Sample(columns, sample.target[first], np.ones(count))
-
-
-def _keeps_its_sign(base: Base, probes: Sample) -> bool:
-    if isinstance(base, Variable):
-        found: NDArray[np.float64] = probes.columns[base.name]
-    elif isinstance(base, Sum):
-        found = values(base, probes)
-    else:
-        found = _function_values(base, probes)
-    return bool((found > 0).all() or (found < 0).all())
-
-
-def _function_values(base: Function, probes: Sample) -> Array:
-    return values(Sum(((1.0, Product(((base, ONE),))),)), probes)
-
-
-def sound_only(candidates: Iterable[Candidate], rows: Rows, seed: int) -> list[Candidate]:
-    """Return the candidates that are defined between the rows, see :func:`is_sound`."""
-    probes = probes_between(rows.train, seed)
-    return [candidate for candidate in candidates if is_sound(candidate.form, probes)]

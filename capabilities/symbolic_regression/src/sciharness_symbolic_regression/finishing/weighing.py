@@ -21,13 +21,12 @@ from sciharness_symbolic_regression.finishing.candidates import Candidate, front
 from sciharness_symbolic_regression.finishing.choosing import (
     PER_NODE,
     Choice,
-    is_sound,
-    probes_between,
     ranked,
     score,
 )
 from sciharness_symbolic_regression.finishing.fitting import fit
 from sciharness_symbolic_regression.finishing.recognising import Measure, recognise
+from sciharness_symbolic_regression.finishing.soundness import is_sound, probes_between
 from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, constants, fixed, shape
 from sciharness_symbolic_regression.formulas.written import tree_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import islice
 
 import numpy as np
@@ -12,7 +13,12 @@ from numpy.typing import NDArray
 from sciharness_publisher.expression import Binary, Expression, Number, parse
 from sciharness_symbolic_regression.engines.base import Attempt, Findings, Report, no_report
 from sciharness_symbolic_regression.laws.factoring import power_products
-from sciharness_symbolic_regression.laws.fits import FIT_ROWS, findings_of, fits_until_exact
+from sciharness_symbolic_regression.laws.fits import (
+    FIT_ROWS,
+    ROUNDING,
+    findings_of,
+    fits_until_exact,
+)
 from sciharness_symbolic_regression.laws.growth import grown
 from sciharness_symbolic_regression.laws.library import (
     modulated,
@@ -264,7 +270,12 @@ def _sum_of(selection: Selection, table: Terms, target: Array, weights: Array) -
     chosen = list(selection.chosen)
     rows = np.vstack([table.values[chosen], np.ones(len(target))])
     found = least_squares(rows, target, weights)
-    tree: Expression = Number(float(found[-1]))
-    for index, coefficient in zip(chosen, found, strict=False):
-        tree = Binary("+", tree, Binary("*", Number(float(coefficient)), table.tree(index)))
-    return tree
+    sizes = np.abs(found[:, None] * rows).max(axis=1)
+    kept = sizes > ROUNDING * sizes.max()  # what is left of a sum that fits exactly
+    trees: list[Expression] = [
+        Binary("*", Number(float(coefficient)), table.tree(index))
+        for coefficient, index, much in zip(found[:-1], chosen, kept, strict=False)
+        if much
+    ]
+    trees += [Number(float(found[-1]))] if kept[-1] or not trees else []
+    return reduce(partial(Binary, "+"), trees)

@@ -28,7 +28,7 @@ FIT_ROWS = 400
 NEAREST = 4  # formulas of a stage that the criterion finds best, on its front or not
 ITERATIONS = 20
 REPORT_SECONDS = 0.5
-SHORT = 30  # nodes of a formula that ends a search when it fits exactly
+SHORT, FEW = 30, 4  # nodes, or constants, of a formula that ends a search when it fits exactly
 ROUNDING = 1e-11  # of the target's spread: a series of few terms gets below 1e-9
 KNOWN = 2  # times noise that is known: ten times would be a poor formula
 
@@ -65,7 +65,7 @@ def fits_of(trees: Iterable[Expression], rows: Sample, attempt: Attempt) -> dict
 def fits_until_exact(
     trees: Iterable[Expression], rows: Sample, attempt: Attempt, report: Report
 ) -> dict[str, Fit]:
-    """Return fits as :func:`fits_of`, up to the first short formula that fits exactly.
+    """Return fits as :func:`fits_of`, up to the first plain formula that fits exactly.
 
     Trees are asked for one by one, so what makes them may be left unfinished.
     What there is so far is told now and then, for a stage that time may end.
@@ -75,12 +75,18 @@ def fits_until_exact(
     for key, one in _fitted(trees, rows, attempt):
         if one is not None:
             fits[key] = one
-            if one.complexity <= SHORT and is_exact(one.error, rows):
+            if is_law(one, rows):
                 break
         if time.monotonic() - told > REPORT_SECONDS:
             report(findings_of(list(fits.values()), rows, attempt, len(fits)))
             told = time.monotonic()
     return fits
+
+
+def is_law(one: Fit, rows: Sample) -> bool:
+    """Whether a formula fits exactly and is no series: it is short, or has few constants."""
+    plain = one.complexity <= SHORT or one.constants <= FEW
+    return plain and is_exact(one.error, rows)
 
 
 def is_exact(error: float, rows: Sample) -> bool:

@@ -45,7 +45,7 @@ def law_attempts(request: SearchRequest, seed: int, views: int = 0) -> tuple[Att
 
 def first_laws(views: int) -> int:
     """Return after how many of the stages a plain law may end the search."""
-    return FIRST_STAGES * len(_both(views))
+    return len(_first(views))
 
 
 def _places(views: int) -> list[tuple[str, int]]:
@@ -55,11 +55,21 @@ def _places(views: int) -> list[tuple[str, int]]:
     In the first view there are few columns, and what is often a plain sum comes early.
     """
     both = _both(views)
-    places = [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in both]
+    places = _first(views)
     places += [(stage, 1) for stage in (*OFTEN, "quotients") if views]
     places += [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in range(2, views + 1)]
-    places += [(stage, view) for stage in STAGES[FIRST_STAGES:] for view in both]
+    places += [(stage, view) for stage in STAGES for view in both]
     return list(dict.fromkeys(places))
+
+
+def _first(views: int) -> list[tuple[str, int]]:
+    """Return what comes first: units merge columns, so others that go together can wait."""
+    return [
+        (stage, view)
+        for stage in STAGES[:FIRST_STAGES]
+        for view in _both(views)
+        if view or not views or stage != "merged"
+    ]
 
 
 def _both(views: int) -> tuple[int, ...]:

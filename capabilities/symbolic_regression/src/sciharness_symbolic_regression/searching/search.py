@@ -17,7 +17,7 @@ from sciharness_symbolic_regression.finishing.fitting import values
 from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, shape
 from sciharness_symbolic_regression.formulas.written import tree_of
-from sciharness_symbolic_regression.laws.fits import FIT_ROWS, SHORT, Fit, fits_of, is_exact
+from sciharness_symbolic_regression.laws.fits import FIT_ROWS, Fit, fits_of, is_law
 from sciharness_symbolic_regression.laws.smooth import smooth
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.samples.sample import Sample, thinned
@@ -197,12 +197,14 @@ class Search:
         )
 
     def found_law(self, done: Sequence[Result]) -> bool:
-        """Whether the last of some results has a short formula that fits exactly."""
+        """Whether the last of some results has a plain formula that fits exactly."""
         value = done[-1].value
         if not value or not value["exact"]:
             return False
-        exact = [one for one in self.fits(value["formulas"]) if is_exact(one.error, self.sample)]
-        return min((one.complexity for one in exact), default=SHORT + 1) <= SHORT
+        return any(
+            is_law(one, self.sample) and one.complexity <= self.request.max_complexity
+            for one in self.fits(value["formulas"])
+        )
 
     def settles(self, done: Sequence[Result]) -> bool:
         """Whether the best formula is plain and what it leaves follows no column."""

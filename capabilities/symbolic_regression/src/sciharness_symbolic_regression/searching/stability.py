@@ -16,8 +16,9 @@ from sciharness_symbolic_regression.finishing.candidates import (
     Limits,
     gather,
 )
-from sciharness_symbolic_regression.finishing.choosing import contenders, sound_only
+from sciharness_symbolic_regression.finishing.choosing import contenders
 from sciharness_symbolic_regression.finishing.fitting import fit, values
+from sciharness_symbolic_regression.finishing.soundness import sound_only
 from sciharness_symbolic_regression.finishing.weighing import choose_plain
 from sciharness_symbolic_regression.formulas.algebra import canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, shape
