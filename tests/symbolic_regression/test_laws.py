@@ -19,6 +19,7 @@ from sciharness_symbolic_regression.laws.fits import (
     is_exact,
     may_use,
 )
+from sciharness_symbolic_regression.laws.gathering import Gathering, product_parts
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import eliminate, pursue
@@ -29,6 +30,7 @@ from sciharness_symbolic_regression.laws.terms import (
     listed,
     monomials,
     products,
+    usable,
 )
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.samples.sample import Sample
@@ -157,6 +159,30 @@ def test_terms_that_differ_by_factor_and_offset_are_one():
     assert [render(distinct(listed(items, 30)).tree(index)) for index in range(2)] == [
         "x", "x**2"
     ]  # fmt: skip
+
+
+def test_terms_gathered_bit_by_bit_are_the_first_distinct_ones():
+    columns = {"a": np.linspace(0.5, 3, 25), "b": np.cos(np.linspace(1, 4, 25))}
+    rows = exponent_rows([[0, 1, -1, 2, 3], [0, 2, -2, 1]], 19)
+    powers = monomials(list(columns), list(columns.values()), rows)
+    whole = distinct(usable(products(powers, powers)))
+    assert whole.count > 60
+
+    gathering = Gathering.of(25, 10).take(product_parts(powers, powers), most=20)
+    first = gathering.terms()
+    more = gathering.take(product_parts(powers, powers), most=60).terms()
+
+    assert np.array_equal(first.values, whole.values[:20])
+    assert np.array_equal(more.values, whole.values[:60])
+    texts = [render(whole.tree(index)) for index in range(60)]
+    assert [render(more.tree(index)) for index in range(60)] == texts
+
+
+def test_only_so_many_usable_terms_are_looked_at():
+    column = np.linspace(1, 2, 30)
+    items = [(column, parse("x")), (3 - 2 * column, parse("3 - 2*x")), (column**2, parse("x**2"))]
+
+    assert Gathering.of(30, 5).take([listed(items, 30)], looked=2).terms().count == 1
 
 
 def test_tables_hold_what_their_trees_say():

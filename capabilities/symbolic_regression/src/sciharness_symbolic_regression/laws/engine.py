@@ -23,7 +23,7 @@ from sciharness_symbolic_regression.laws.library import (
 from sciharness_symbolic_regression.laws.merging import SMOOTH_ROWS, merges
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.pursuit import Selection, eliminate, misfit, pursue
-from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, power_product, raised
+from sciharness_symbolic_regression.laws.terms import Terms, listed, power_product, raised
 from sciharness_symbolic_regression.laws.views import VIEWS, View, weights_of
 from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
@@ -240,8 +240,8 @@ def _products(look: Sample, most: int, tiers: int = 2) -> Generator[Expression, 
     basis = np.vstack([np.ones(len(target)), *named.values()])
     own = list(range(len(named)))
     even, scattered = look.weights[seen], weights_of(1 / wanted) * look.weights[seen]
-    for place, factors in enumerate(islice(factors_tables(columns, most), tiers)):
-        table = joined([_columns(named), factors])
+    tables = factors_tables(columns, most, _columns(named))
+    for place, table in enumerate(islice(tables, tiers)):
         for weights in (even, scattered):
             if place == 0:
                 yield from _power_products(table, own, wanted, weights)
