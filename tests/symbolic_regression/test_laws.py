@@ -185,6 +185,14 @@ def test_only_so_many_usable_terms_are_looked_at():
     assert Gathering.of(30, 5).take([listed(items, 30)], looked=2).terms().count == 1
 
 
+def test_a_product_is_found_where_every_column_is_zero_somewhere():
+    sample = sample_of("3*exp(a)*(1 + b)", a=SPAN, b=SPAN)
+    sample.columns["a"][3] = sample.columns["b"][7] = 0.0
+    target = 3 * np.exp(sample.columns["a"]) * (1 + sample.columns["b"])
+
+    assert found(evolve(sample, target=target), "products").exact
+
+
 def test_tables_hold_what_their_trees_say():
     columns = {"a": np.linspace(-2, 3, 25), "b": np.linspace(1, 4, 25)}
     rows = exponent_rows([[0, 1, -1, 2, 3], [0, 0.5, -2, 1]], 12)

@@ -240,7 +240,7 @@ def _products(look: Sample, most: int, tiers: int = 2) -> Generator[Expression, 
     basis = np.vstack([np.ones(len(target)), *named.values()])
     own = list(range(len(named)))
     even, scattered = look.weights[seen], weights_of(1 / wanted) * look.weights[seen]
-    tables = factors_tables(columns, most, _columns(named))
+    tables = factors_tables(columns, most, _columns(named, len(target)))
     for place, table in enumerate(islice(tables, tiers)):
         for weights in (even, scattered):
             if place == 0:
@@ -255,8 +255,7 @@ def _products(look: Sample, most: int, tiers: int = 2) -> Generator[Expression, 
     return False
 
 
-def _columns(logs: Mapping[str, Array]) -> Terms:
-    rows = len(next(iter(logs.values()), np.zeros(0)))
+def _columns(logs: Mapping[str, Array], rows: int) -> Terms:
     return listed([(log, Name(name)) for name, log in logs.items()], rows)
 
 
