@@ -73,8 +73,11 @@ def sprouts(form: Sum, rows: Sample, small: Terms) -> Iterator[Expression]:
     places = slopes_of(tree, rows.columns)[:MOST_PLACES]
     if not places or not np.isfinite(slopes).all() or not np.isfinite(found).all():
         return
+    table = np.empty((len(places), *small.values.shape))
     with np.errstate(all="ignore"):
-        table = np.concatenate([small.values * slope for _, slope in places])
+        for sloped, (_, slope) in zip(table, places, strict=True):  # a large table, filled in place
+            np.multiply(small.values, slope, out=sloped)
+    table = table.reshape(-1, rows.rows)
     table[~np.isfinite(table).all(axis=1)] = 0.0
     terms = Terms(table, lambda index: small.tree(index % small.count))
     basis = np.vstack([np.ones_like(found), slopes])

@@ -16,7 +16,7 @@ Single = NDArray[np.float32]
 
 Tree = Callable[[int], Expression]
 
-BLOCK = 2048  # terms that are worked on at a time
+BLOCK = 512  # terms that are worked on at a time
 LEAST_SPREAD = 1e-5  # of its own size; a term that varies less is a constant to single precision
 
 
