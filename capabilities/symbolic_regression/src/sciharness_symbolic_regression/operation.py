@@ -32,7 +32,8 @@ from sciharness_symbolic_regression.formulas.written import order_of, tree_of
 from sciharness_symbolic_regression.laws.engine import Laws
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, in_order, scores
-from sciharness_symbolic_regression.samples.rows import Visible, give_back_memory, split, visible
+from sciharness_symbolic_regression.samples.memory import give_back_memory
+from sciharness_symbolic_regression.samples.rows import Visible, split, visible
 from sciharness_symbolic_regression.samples.sample import Rows, Sample, derived_seed, thinned
 from sciharness_symbolic_regression.searching.clock import Clock
 from sciharness_symbolic_regression.searching.guesses import Brought, candidates_of, guesses_of
@@ -83,7 +84,6 @@ def search_on(
     context.progress(0.01, "reading the table")
     engine = engine_named(request.engine)
     everything = visible(_table(data), noise)
-    give_back_memory()  # before children share what is left
     rows, how = split(everything, request.validation, context.seed, request.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
     units = _units(request, data, everything)
