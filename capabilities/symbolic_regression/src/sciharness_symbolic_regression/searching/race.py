@@ -192,7 +192,7 @@ def _in_child(job: Job, pipe: int, parent: int) -> None:
     """Run the job, write what it says and gives to the pipe, and never return."""
     status = 1
     try:
-        _die_with(parent)
+        die_with(parent)
         give_back_at_once()  # what a child takes, it takes beside all others
         gc.freeze()  # to look at what the parent made would copy it
         os.dup2(2, 1)  # the parent's stdout belongs to the worker's protocol
@@ -215,7 +215,7 @@ def _write_all(pipe: int, block: bytes) -> None:
         block = block[os.write(pipe, block) :]
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Ask the kernel to end this process when its parent ends; elsewhere nothing is done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     if sys.platform == "linux":
