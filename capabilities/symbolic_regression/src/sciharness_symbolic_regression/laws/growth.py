@@ -77,8 +77,8 @@ def sprouts(form: Sum, rows: Sample, small: Terms) -> Iterator[Expression]:
     with np.errstate(all="ignore"):
         for sloped, (_, slope) in zip(table, places, strict=True):  # a large table, filled in place
             np.multiply(small.values, slope, out=sloped)
+            sloped[~np.isfinite(sloped).all(axis=1)] = 0.0
     table = table.reshape(-1, rows.rows)
-    table[~np.isfinite(table).all(axis=1)] = 0.0
     terms = Terms(table, lambda index: small.tree(index % small.count))
     basis = np.vstack([np.ones_like(found), slopes])
     for one in pursue(terms, rows.target - found, basis, rows.weights, 1)[:SPROUTS]:

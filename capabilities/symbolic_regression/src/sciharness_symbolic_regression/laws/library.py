@@ -35,14 +35,13 @@ def sums_tables(columns: Columns, most: int) -> Iterator[Terms]:
     terms that each explain more of the target than its own parts do.
     """
     share = most // 3
-    powers = distinct(usable(power_terms(columns, min(share, 6000))))
-    yield powers
+    gathering = Gathering.of(len(next(iter(columns.values()))), most + most // 2)
+    yield gathering.take([power_terms(columns, min(share, 6000))]).terms()
     near, far = _arguments(columns)
     curves = usable(joined([fn.plain(near), *_scans(columns)]))
     small = power_terms(columns, min(160, max(8, share // max(curves.count, 1))))
     mixed = product_parts(small, curves, share)
-    gathering = Gathering.of(powers.values.shape[1], most + most // 2)
-    gathering.take(chain([powers, near, curves], mixed, _pairs(columns, share)))
+    gathering.take(chain([near, curves], mixed, _pairs(columns, share)))
     yield gathering.terms(most)
     others = fn.plain(far)
     more = chain(
