@@ -20,6 +20,7 @@ from sciharness_symbolic_regression.laws.fits import (
     is_exact,
     may_use,
 )
+from sciharness_symbolic_regression.laws.gathering import Gathering, product_parts
 from sciharness_symbolic_regression.laws.peeling import pure_powers
 from sciharness_symbolic_regression.laws.places import put, slopes_of
 from sciharness_symbolic_regression.laws.pursuit import eliminate, pursue
@@ -30,6 +31,7 @@ from sciharness_symbolic_regression.laws.terms import (
     listed,
     monomials,
     products,
+    usable,
 )
 from sciharness_symbolic_regression.laws.waves import wave_of
 from sciharness_symbolic_regression.request import SearchRequest
@@ -165,6 +167,38 @@ def test_terms_that_differ_by_factor_and_offset_are_one():
     assert [render(distinct(listed(items, 30)).tree(index)) for index in range(2)] == [
         "x", "x**2"
     ]  # fmt: skip
+
+
+def test_terms_gathered_bit_by_bit_are_the_first_distinct_ones():
+    columns = {"a": np.linspace(0.5, 3, 25), "b": np.cos(np.linspace(1, 4, 25))}
+    rows = exponent_rows([[0, 1, -1, 2, 3], [0, 2, -2, 1]], 19)
+    powers = monomials(list(columns), list(columns.values()), rows)
+    whole = distinct(usable(products(powers, powers)))
+    assert whole.count > 60
+
+    gathering = Gathering.of(25, 10).take(product_parts(powers, powers), most=20)
+    first = gathering.terms()
+    more = gathering.take(product_parts(powers, powers), most=60).terms()
+
+    assert np.array_equal(first.values, whole.values[:20])
+    assert np.array_equal(more.values, whole.values[:60])
+    texts = [render(whole.tree(index)) for index in range(60)]
+    assert [render(more.tree(index)) for index in range(60)] == texts
+
+
+def test_only_so_many_usable_terms_are_looked_at():
+    column = np.linspace(1, 2, 30)
+    items = [(column, parse("x")), (3 - 2 * column, parse("3 - 2*x")), (column**2, parse("x**2"))]
+
+    assert Gathering.of(30, 5).take([listed(items, 30)], looked=2).terms().count == 1
+
+
+def test_a_product_is_found_where_every_column_is_zero_somewhere():
+    sample = sample_of("3*exp(a)*(1 + b)", a=SPAN, b=SPAN)
+    sample.columns["a"][3] = sample.columns["b"][7] = 0.0
+    target = 3 * np.exp(sample.columns["a"]) * (1 + sample.columns["b"])
+
+    assert found(evolve(sample, target=target), "products").exact
 
 
 def test_tables_hold_what_their_trees_say():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sciharness import read_table
 from sciharness.plugin import Context, Input, Outcome
@@ -30,8 +29,10 @@ from sciharness_symbolic_regression.formulas.written import order_of, tree_of
 from sciharness_symbolic_regression.laws.engine import Laws
 from sciharness_symbolic_regression.request import SearchRequest
 from sciharness_symbolic_regression.results import Formula, in_order, scores
-from sciharness_symbolic_regression.samples.rows import Visible, give_back_memory, split, visible
+from sciharness_symbolic_regression.samples.handing import hand_over, take_over
+from sciharness_symbolic_regression.samples.rows import Visible, split, visible
 from sciharness_symbolic_regression.samples.sample import Rows, Sample, derived_seed, thinned
+from sciharness_symbolic_regression.searching.apart import apart
 from sciharness_symbolic_regression.searching.clock import Clock
 from sciharness_symbolic_regression.searching.guesses import Brought, candidates_of, guesses_of
 from sciharness_symbolic_regression.searching.kept import Kept
@@ -41,9 +42,7 @@ from sciharness_symbolic_regression.searching.stability import Repeat, repeats, 
 from sciharness_symbolic_regression.searching.telling import AFTER_SEARCH, shown
 from sciharness_symbolic_regression.units.known import KnownUnits, Viewed
 
-if TYPE_CHECKING:
-    from sciharness.tables import TableArrays
-
+LARGE_FILE = 4 << 20  # bytes; from there on pandas reads the numbers and takes 70 MB itself
 REDUCTION_ROUNDS = 6
 REFIT_ROWS = 50_000  # above that only the chosen formula is fitted on every row
 SEARCH_PART, GATHER_PART, STABILITY_PART = 0.7, 0.8, 0.9  # of a time limit, when steps end
@@ -80,8 +79,7 @@ def search_on(
     clock = Clock(context, request.time_limit or context.time_limit)
     context.progress(0.01, "reading the table")
     engine = engine_named(request.engine)
-    everything = visible(_table(data), noise)
-    give_back_memory()  # before children share what is left
+    everything = _rows(data, noise)
     rows, how = split(everything, request.validation, context.seed, request.loss)
     baselines = {"mean": mean_form(rows.train), "linear": linear_form(rows.train, request.loss)}
     units = _units(request, data, everything)
@@ -118,10 +116,17 @@ def search_on(
     )  # fmt: skip
 
 
-def _table(data: Input) -> TableArrays:
-    table = read_table(data)
-    give_back_memory()
-    return table
+def _rows(data: Input, noise: float) -> Visible:
+    """Return the rows of a table; what is needed to read a large one does not stay here."""
+
+    def read() -> Visible:
+        return visible(read_table(data), noise)
+
+    if data.path.stat().st_size >= LARGE_FILE:
+        found = apart(lambda stream: hand_over(read(), stream), take_over)
+        if found is not None:
+            return found
+    return read()  # and raise what is wrong with the table
 
 
 def _units(request: SearchRequest, data: Input, everything: Visible) -> KnownUnits:

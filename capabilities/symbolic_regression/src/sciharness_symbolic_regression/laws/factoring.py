@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sciharness_publisher.expression import Binary, Expression, Name, Number
 from sciharness_symbolic_regression.laws.factors import factors_tables
 from sciharness_symbolic_regression.laws.pursuit import best_of_each_size, least_squares, pursue
-from sciharness_symbolic_regression.laws.terms import Terms, joined, listed, raised
+from sciharness_symbolic_regression.laws.terms import Terms, listed, raised
 from sciharness_symbolic_regression.laws.views import weights_of
 from sciharness_symbolic_regression.samples.sample import Sample
 
@@ -32,8 +32,8 @@ def power_products(look: Sample, most: int, tiers: int = 2) -> Generator[Express
     basis = np.vstack([np.ones(len(target)), *named.values()])
     own = list(range(len(named)))
     even, scattered = look.weights[seen], weights_of(1 / wanted) * look.weights[seen]
-    for place, factors in enumerate(islice(factors_tables(columns, most), tiers)):
-        table = joined([_columns(named), factors])
+    tables = factors_tables(columns, most, _columns(named, len(target)))
+    for place, table in enumerate(islice(tables, tiers)):
         for weights in (even, scattered):
             if place == 0:
                 yield from _with_exponents(table, own, wanted, weights)
@@ -47,8 +47,7 @@ def power_products(look: Sample, most: int, tiers: int = 2) -> Generator[Express
     return False
 
 
-def _columns(logs: Mapping[str, Array]) -> Terms:
-    rows = len(next(iter(logs.values()), np.zeros(0)))
+def _columns(logs: Mapping[str, Array], rows: int) -> Terms:
     return listed([(log, Name(name)) for name, log in logs.items()], rows)
 
 

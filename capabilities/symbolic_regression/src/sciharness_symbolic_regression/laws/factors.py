@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name
 from sciharness_symbolic_regression.laws import functions as fn
+from sciharness_symbolic_regression.laws.gathering import Gathering, product_parts
 from sciharness_symbolic_regression.laws.powers import (
     MANY,
     SIGNS,
@@ -21,13 +22,11 @@ from sciharness_symbolic_regression.laws.powers import (
 from sciharness_symbolic_regression.laws.terms import (
     Terms,
     applied,
-    capped,
     distinct,
     exponent_rows,
     joined,
     listed,
     monomials,
-    products,
     raised,
     usable,
 )
@@ -38,14 +37,15 @@ SCALED_GROUPS = 242
 GROUP_SCALES = (0.1, 0.2, 0.4, 0.7, 1.2, 2.0, 4.0)  # over a group's median size
 
 
-def factors_tables(columns: Columns, most: int) -> Iterator[Terms]:
+def factors_tables(columns: Columns, most: int, own: Terms) -> Iterator[Terms]:
     """Yield logarithms of factors beyond the columns; trees are of the factors.
 
-    The first table has factors of one column, the second all.
+    The first table has factors of one column, the second all; before them stand the
+    columns' ``own`` logarithms.
     """
     single = named(columns)
     both = usable(joined([single, usable(applied(single, lambda z: 1 / z, fn.over))]))
-    own = [
+    alone = [
         applied(both, lambda z: z, fn.call("exp")),
         *(_logs(single, change, written) for change, written in fn.PLAIN),
         *(
@@ -54,30 +54,32 @@ def factors_tables(columns: Columns, most: int) -> Iterator[Terms]:
             for pair in _shifts(column)
         ),
     ]
-    yield distinct(usable(joined(own)))
+    yield joined([own, distinct(usable(joined(alone)))])
     groups = usable(power_terms(columns, max(20, most // 14), signed=False))
     parts = chain(
-        own,
+        alone,
         _sum_factors(columns),
         _scaled_groups(_plain_groups(columns)),
         _wave_factors(columns, groups, most),
         _group_factors(groups),
     )
-    yield first(distinct(capped(parts, most + most // 2)), most)
+    gathering = Gathering.of(own.values.shape[1], own.count + most)
+    gathering.append(own)
+    yield gathering.take(parts, own.count + most, most + most // 2).terms()
 
 
 def _wave_factors(columns: Columns, groups: Terms, most: int) -> Iterator[Terms]:
     waves = _wave_arguments(columns)
     yield _logs(waves, np.sin, fn.call("sin"))
     yield _logs(waves, np.cos, fn.call("cos"))
-    yield _turned(groups, columns, most)
+    yield from _turned(groups, columns, most)
 
 
 def _group_factors(groups: Terms) -> Iterator[Terms]:
     """Yield factors that hold one product of powers D, as 1 - D or exp(D) - 1 do."""
     yield applied(groups, lambda z: z, fn.call("exp"))
-    yield _logs(groups, lambda z: 1 + z, lambda z: fn.plus(1.0, z))
-    yield _logs(groups, lambda z: 1 - z, lambda z: fn.minus(1.0, z))
+    yield _logs(groups, *fn.ONE_PLUS)
+    yield _logs(groups, *fn.ONE_MINUS)
     yield _logs(groups, np.expm1, lambda z: fn.plus(-1.0, Call("exp", z)))
     yield _logs(groups, lambda z: np.exp(z) + 1, lambda z: fn.plus(1.0, Call("exp", z)))
     yield _logs(groups, np.tanh, fn.call("tanh"))
@@ -96,11 +98,11 @@ def _scaled_groups(groups: Terms) -> Iterator[Terms]:
     for place in range(groups.count):
         one = groups.take(np.array([place]))
         size = float(np.median(np.abs(one.values))) or 1.0
-        for share in GROUP_SCALES:
-            yield from _scaled_factors(one, share / size)
+        found = [part for share in GROUP_SCALES for part in _scaled_factors(one, share / size)]
         top = float(one.values.max())
         for share in fn.BEYOND if top > 0 else ():
-            yield _logs(one, *_below_one(1.0 / (share * top)))
+            found.append(_logs(one, *_below_one(1.0 / (share * top))))
+        yield joined(found)
 
 
 def _scaled_factors(one: Terms, scale: float) -> Iterator[Terms]:
@@ -150,8 +152,8 @@ def _wave_arguments(columns: Columns) -> Terms:
     return usable(listed(items, rows))
 
 
-def _turned(groups: Terms, columns: Columns, most: int) -> Terms:
-    """Return logarithms of 1 + D cos(a) and the like."""
+def _turned(groups: Terms, columns: Columns, most: int) -> Iterator[Terms]:
+    """Yield logarithms of 1 + D cos(a) and the like."""
     rows = len(next(iter(columns.values())))
     waves: list[tuple[Array, Expression]] = []
     for name, column in columns.items():
@@ -163,13 +165,10 @@ def _turned(groups: Terms, columns: Columns, most: int) -> Terms:
         if len(columns) < MANY:
             waves.append((np.cos(a - b), Call("cos", Binary("-", Name(m), Name(n)))))
     small = first(groups, max(4, most // 6 // len(waves)))
-    mixed = joined([listed(waves, rows), products(small, listed(waves, rows))])
-    return joined(
-        [
-            _logs(mixed, lambda z: 1 + z, lambda z: fn.plus(1.0, z)),
-            _logs(mixed, lambda z: 1 - z, lambda z: fn.minus(1.0, z)),
-        ]
-    )
+    alone = listed(waves, rows)
+    for change, written in (fn.ONE_PLUS, fn.ONE_MINUS):
+        for mixed in chain([alone], product_parts(small, alone)):
+            yield _logs(mixed, change, written)
 
 
 def _sum_factors(columns: Columns) -> list[Terms]:

@@ -92,6 +92,8 @@ PLAIN: tuple[Pair, ...] = (
     (_wave(np.cos, lambda z: z * z), lambda z: Call("cos", squared(z))),
     (_wave(np.sin, lambda z: z + z * z), lambda z: Call("sin", Binary("+", z, squared(z)))),
 )
+ONE_PLUS: Pair = (lambda z: 1 + z, lambda z: plus(1.0, z))
+ONE_MINUS: Pair = (lambda z: 1 - z, lambda z: minus(1.0, z))
 
 
 def plain(terms: Terms) -> Terms:

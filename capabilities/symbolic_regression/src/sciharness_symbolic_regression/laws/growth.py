@@ -73,9 +73,12 @@ def sprouts(form: Sum, rows: Sample, small: Terms) -> Iterator[Expression]:
     places = slopes_of(tree, rows.columns)[:MOST_PLACES]
     if not places or not np.isfinite(slopes).all() or not np.isfinite(found).all():
         return
+    table = np.empty((len(places), *small.values.shape))
     with np.errstate(all="ignore"):
-        table = np.concatenate([small.values * slope for _, slope in places])
-    table[~np.isfinite(table).all(axis=1)] = 0.0
+        for sloped, (_, slope) in zip(table, places, strict=True):  # a large table, filled in place
+            np.multiply(small.values, slope, out=sloped)
+            sloped[~np.isfinite(sloped).all(axis=1)] = 0.0
+    table = table.reshape(-1, rows.rows)
     terms = Terms(table, lambda index: small.tree(index % small.count))
     basis = np.vstack([np.ones_like(found), slopes])
     for one in pursue(terms, rows.target - found, basis, rows.weights, 1)[:SPROUTS]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Call, Expression, Name
 from sciharness_symbolic_regression.laws import functions as fn
+from sciharness_symbolic_regression.laws.gathering import Gathering, product_parts
 from sciharness_symbolic_regression.laws.powers import MANY, Columns, first, named, power_terms
 from sciharness_symbolic_regression.laws.terms import (
     Terms,
     applied,
-    capped,
     distinct,
     joined,
     listed,
@@ -35,18 +35,22 @@ def sums_tables(columns: Columns, most: int) -> Iterator[Terms]:
     terms that each explain more of the target than its own parts do.
     """
     share = most // 3
-    powers = distinct(usable(power_terms(columns, min(share, 6000))))
-    yield powers
+    gathering = Gathering.of(len(next(iter(columns.values()))), most + most // 2)
+    yield gathering.take([power_terms(columns, min(share, 6000))]).terms()
     near, far = _arguments(columns)
     curves = usable(joined([fn.plain(near), *_scans(columns)]))
     small = power_terms(columns, min(160, max(8, share // max(curves.count, 1))))
-    mixed = first(products(small, curves), share)
-    simple = distinct(usable(joined([powers, near, curves, mixed, *_pairs(columns, share)])))
+    mixed = product_parts(small, curves, share)
+    gathering.take(chain([near, curves], mixed, _pairs(columns, share)))
+    yield gathering.terms(most)
     others = fn.plain(far)
-    yield first(simple, most)
-    parts = [simple, far, others, first(products(power_terms(columns, 8), others), share)]
-    parts += _special(columns, curves, share)
-    yield first(distinct(capped(parts, most + most // 2)), most)
+    more = chain(
+        [far, others],
+        product_parts(power_terms(columns, 8), others, share),
+        _special(columns, curves, share),
+    )
+    gathering.take(more, most, max(0, most + most // 2 - gathering.filled))
+    yield gathering.terms(most)
 
 
 def polynomial_terms(columns: Columns) -> Terms:
@@ -72,21 +76,23 @@ def modulated(columns: Columns) -> Iterator[Terms]:
         yield joined([base, curve, products(base, curve)])
 
 
-def _pairs(columns: Columns, share: int) -> list[Terms]:
-    """Return products of two functions where there are few columns."""
+def _pairs(columns: Columns, share: int) -> Iterator[Terms]:
+    """Yield products of two functions where there are few columns."""
     if len(columns) > 2:
-        return []
+        return
     own = fn.plain(named(columns))
-    waves = [fn.damped(column, Name(name)) for name, column in columns.items()]
-    return [first(products(own, own), share), *waves]
+    yield from product_parts(own, own, share)
+    for name, column in columns.items():
+        yield fn.damped(column, Name(name))
 
 
-def _special(columns: Columns, curves: Terms, share: int) -> list[Terms]:
+def _special(columns: Columns, curves: Terms, share: int) -> Iterator[Terms]:
     if len(columns) >= MANY:
-        return []
-    falls = [fn.saturating(column, Name(name)) for name, column in columns.items()]
+        return
+    yield from _lengths(columns, curves, share)
     small = power_terms(columns, 10)
-    return [_lengths(columns, curves, share), *(products(small, fall) for fall in falls)]
+    for name, column in columns.items():
+        yield from product_parts(small, fn.saturating(column, Name(name)))
 
 
 def small_table(columns: Columns) -> Terms:
@@ -144,8 +150,8 @@ def _scans(columns: Columns) -> list[Terms]:
     return [fn.scanned(column, Name(name)) for name, column in columns.items()]
 
 
-def _lengths(columns: Columns, curves: Terms, share: int) -> Terms:
-    """Return roots of sums of squares, alone and times functions."""
+def _lengths(columns: Columns, curves: Terms, share: int) -> Iterator[Terms]:
+    """Yield roots of sums of squares, alone and times functions."""
     rows = len(next(iter(columns.values())))
     items = [
         (
@@ -154,7 +160,6 @@ def _lengths(columns: Columns, curves: Terms, share: int) -> Terms:
         )
         for (m, a), (n, b) in combinations(columns.items(), 2)
     ]
-    if not items:
-        return listed([], rows)
     lengths = usable(listed(items, rows))
-    return usable(joined([lengths, first(products(lengths, curves), share)]))
+    yield lengths
+    yield from product_parts(lengths, curves, share)

@@ -23,8 +23,9 @@ SAME, ALIKE = 0.95, 3  # cosine between two rests, and how many such selections 
 LEAST_ERROR = 1e-13
 TRIED, CLOSEST_TRIED = 4, 2  # selections of each size that are worth a fit, by rank and error
 EXCHANGES, EXCHANGED = 3, 5
-PAIRED_AT_A_TIME = 256
+PAIRED_AT_A_TIME = 128
 PAIRED, PAIRS = 3000, 24  # terms that are tried two by two, and how many such pairs are kept
+TOGETHER = 8  # partial sums for which terms are judged at a time
 IN_DOUBLE = 4_000_000  # numbers up to which a table is kept in double precision
 
 
@@ -174,26 +175,45 @@ class _Search:
         return {one[1:]: self.rebuilt(one[1:]) for one in best[:PAIRS] if one[0] > 0.0}
 
     def children(self, nodes: list[_Node], each: int) -> dict[tuple[int, ...], _Node]:
+        children: dict[tuple[int, ...], _Node] = {}
+        for start in range(0, len(nodes), TOGETHER):
+            lot = nodes[start : start + TOGETHER]
+            dots, place = self.cosines(lot), 0
+            for node in lot:
+                width = 1 + node.directions.shape[1]
+                self.add_children(children, node, each, dots[:, place : place + width])
+                place += width
+        return children
+
+    def cosines(self, nodes: list[_Node]) -> Array | Single:
+        """Return each term's dots (terms, some) with the rest and directions of each node.
+
+        They are made in blocks, since a library packs what it multiplies.
+        """
         stacked = np.column_stack(
             [part for node in nodes for part in (node.rest / (node.error or 1.0), node.directions)]
-        )
-        dots = self.table @ stacked.astype(self.table.dtype)
+        ).astype(self.table.dtype)
+        dots = np.empty((len(self.table), stacked.shape[1]), self.table.dtype)
+        for part in blocks(len(self.table)):
+            np.matmul(self.table[part], stacked, out=dots[part])
+        return dots
+
+    def add_children(
+        self,
+        children: dict[tuple[int, ...], _Node],
+        node: _Node,
+        each: int,
+        dots: Array | Single,
+    ) -> None:
         least = LEAST_NEW if self.table.dtype == np.float32 else LEAST_NEW_DOUBLE
-        children: dict[tuple[int, ...], _Node] = {}
-        place = 0
-        for node in nodes:
-            width = 1 + node.directions.shape[1]
-            block = dots[:, place : place + width]
-            place += width
-            new = 1.0 - (block[:, 1:] ** 2).sum(axis=1)
-            good = self.known & (new > least)
-            gain = np.where(good, block[:, 0] ** 2 / np.maximum(new, 1e-12), -1.0)
-            count = min(each, len(gain))
-            for index in np.argpartition(-gain, count - 1)[:count].tolist():
-                key = tuple(sorted((*node.chosen, index)))
-                if gain[index] > 0 and key not in children:
-                    children[key] = _grown(node, self.table[index].astype(np.float64), index)
-        return children
+        new = 1.0 - (dots[:, 1:] ** 2).sum(axis=1)
+        good = self.known & (new > least)
+        gain = np.where(good, dots[:, 0] ** 2 / np.maximum(new, 1e-12), -1.0)
+        count = min(each, len(gain))
+        for index in np.argpartition(-gain, count - 1)[:count].tolist():
+            key = tuple(sorted((*node.chosen, index)))
+            if gain[index] > 0 and key not in children:
+                children[key] = _grown(node, self.table[index].astype(np.float64), index)
 
 
 def _unalike(nodes: list[_Node]) -> list[_Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -16,7 +16,7 @@ Single = NDArray[np.float32]
 
 Tree = Callable[[int], Expression]
 
-BLOCK = 2048  # terms that are worked on at a time
+BLOCK = 512  # terms that are worked on at a time
 LEAST_SPREAD = 1e-5  # of its own size; a term that varies less is a constant to single precision
 
 
@@ -45,6 +45,15 @@ class Terms:
         tree = self.tree
         return Terms(self.values[chosen], lambda index: tree(int(chosen[index])))
 
+    def part(self, stretch: slice) -> Terms:
+        """Return terms beside each other without a copy."""
+        tree, start = self.tree, stretch.start or 0
+        return Terms(self.values[stretch], lambda index: tree(start + index))
+
+    def first(self, most: int) -> Terms:
+        """Return the first terms without a copy."""
+        return self if self.count <= most else self.part(slice(0, most))
+
     def kept(self, mask: NDArray[np.bool_]) -> Terms:
         """Return the terms of a mask."""
         return self.take(np.flatnonzero(mask))
@@ -52,11 +61,11 @@ class Terms:
 
 def joined(parts: Sequence[Terms]) -> Terms:
     """Return all terms of several tables, in order."""
-    trees = _chained([part.tree for part in parts], [part.count for part in parts])
+    trees = chained([part.tree for part in parts], [part.count for part in parts])
     return Terms(np.concatenate([part.values for part in parts]), trees)
 
 
-def _chained(trees: Sequence[Tree], counts: Sequence[int]) -> Tree:
+def chained(trees: Sequence[Tree], counts: Sequence[int]) -> Tree:
     """Return the trees of several tables in order."""
     ends = np.cumsum(counts)
 
@@ -104,37 +113,20 @@ def usable(terms: Terms) -> Terms:
     return terms.kept(good)
 
 
-def capped(parts: Iterable[Terms], most: int) -> Terms:
-    """Return the first usable terms of some tables; tables beyond ``most`` are never made."""
-    table = np.empty((0, 0))
-    trees: list[Tree] = []
-    counts: list[int] = []
-    filled = 0
-    for part in parts:
-        good = usable(part)
-        if not trees:
-            table = np.empty((most, good.values.shape[1]))  # takes no memory before it is filled
-        count = min(good.count, most - filled)
-        table[filled : filled + count] = good.values[:count]
-        trees.append(good.tree)
-        counts.append(count)
-        filled += count
-        if filled >= most:
-            break
-    return Terms(table[:filled], _chained(trees, counts))
-
-
 def distinct(terms: Terms) -> Terms:
     """Return the first of all terms that agree but for a factor and an offset."""
-    values = terms.values
-    probes = np.random.default_rng(0).normal(size=(values.shape[1], 2))
-    marks = np.empty((terms.count, 2))
-    for part in blocks(terms.count):
-        centred = values[part] - values[part].mean(axis=1, keepdims=True)
-        centred /= np.sqrt((centred * centred).sum(axis=1, keepdims=True))
-        marks[part] = np.round(np.abs(centred @ probes), 7)
-    _, first = np.unique(marks[:, 0] + 1e3j * marks[:, 1], return_index=True)
+    found = [marks(terms.values[part]) for part in blocks(terms.count)]
+    _, first = np.unique(np.concatenate(found or [np.zeros(0, complex)]), return_index=True)
     return terms.take(np.sort(first))
+
+
+def marks(values: Array) -> NDArray[np.complex128]:
+    """Return a number for each term, equal where terms agree but for a factor and an offset."""
+    probes = np.random.default_rng(0).normal(size=(values.shape[1], 2))
+    centred = values - values.mean(axis=1, keepdims=True)
+    centred /= np.sqrt((centred * centred).sum(axis=1, keepdims=True))
+    found = np.round(np.abs(centred @ probes), 7)
+    return np.asarray(found[:, 0] + 1e3j * found[:, 1])
 
 
 def blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
@@ -153,7 +145,8 @@ def monomials(
     table = np.array(columns)
     logs = np.log(np.maximum(np.abs(table), 1e-300))
     with np.errstate(all="ignore"):
-        values = np.exp(exponents @ logs)
+        values = exponents @ logs
+        np.exp(values, out=values)
         for column, exponent in zip(table, exponents.T, strict=True):
             if (column < 0).any():
                 odd = np.abs(exponent) % 2 == 1

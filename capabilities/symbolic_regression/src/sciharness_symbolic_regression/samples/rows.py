@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -79,16 +78,6 @@ def visible(table: TableArrays, noise: float = 0.0) -> Visible:
         bool(used),
         None if "sigma" not in used else used["sigma"].copy(),
     )
-
-
-def give_back_memory() -> None:
-    """Hand memory that is free back to the system, where the C library knows how."""
-    if sys.platform == "linux":
-        import ctypes  # only where a large table has been read
-
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc
-        if trim is not None:
-            trim(0)
 
 
 def symbols_of(names: Sequence[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ crashes costs its own result only.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import selectors
@@ -20,6 +21,8 @@ from functools import partial
 from typing import Any
 
 from attrs import define, field, frozen
+
+from sciharness_symbolic_regression.samples.memory import give_back_at_once, give_back_memory
 
 POLL_SECONDS = 0.1
 PR_SET_PDEATHSIG = 1
@@ -75,6 +78,7 @@ def race(
     with _one_thread():
         if not hasattr(os, "fork"):
             return _one_after_another(jobs, stop, enough, news)
+        give_back_memory()  # children would make copies of it
         runners = _Runners(jobs, stop, enough, news)
         try:
             return runners.run(max(1, workers))
@@ -188,7 +192,9 @@ def _in_child(job: Job, pipe: int, parent: int) -> None:
     """Run the job, write what it says and gives to the pipe, and never return."""
     status = 1
     try:
-        _die_with(parent)
+        die_with(parent)
+        give_back_at_once()  # what a child takes, it takes beside all others
+        gc.freeze()  # to look at what the parent made would copy it
         os.dup2(2, 1)  # the parent's stdout belongs to the worker's protocol
 
         def write(kind: str, value: Any) -> None:  # Any: JSON values
@@ -209,7 +215,7 @@ def _write_all(pipe: int, block: bytes) -> None:
         block = block[os.write(pipe, block) :]
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Ask the kernel to end this process when its parent ends; elsewhere nothing is done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     if sys.platform == "linux":
