@@ -34,8 +34,10 @@ def measured(asked: Row) -> Row:
     found = engine_named(asked["engine"])(setting, data)
     spent = _cpu() - before
     box = {name: (one.low, one.high) for name, one in problem.ranges.items()}
-    # the judge fits constants again: those that became plain values are constants too
-    verdict = judge(found.fitted or found.formula, problem.law, box, setting.noise)
+    verdict = judge(found.formula, problem.law, box, setting.noise)
+    if found.fitted and not verdict.recovered:  # constants that became plain values were fitted
+        as_fitted = judge(found.fitted, problem.law, box, setting.noise)
+        verdict = as_fitted if as_fitted.recovered else verdict
     kept = {name: column[data.kept_back] for name, column in data.columns.items()}
     wanted = data.exact[data.kept_back]
     with np.errstate(all="ignore"):
