@@ -42,6 +42,7 @@ from sciharness_symbolic_regression.laws.terms import Terms, power_product
 from sciharness_symbolic_regression.laws.views import VIEWS, View, weights_of
 from sciharness_symbolic_regression.laws.waves import ROWS as WAVE_ROWS
 from sciharness_symbolic_regression.laws.waves import wave_of
+from sciharness_symbolic_regression.samples.memory import give_back_memory
 from sciharness_symbolic_regression.samples.sample import Sample, thinned
 
 Array = NDArray[np.float64]
@@ -89,6 +90,7 @@ def _found(sample: Sample, attempt: Attempt, report: Report = no_report) -> Find
         return _chained(sample, attempt)
     if attempt.stage == "merged":
         return _merged(sample, attempt, report)
+    give_back_memory()  # what a stage before has left in pieces
     most = min(TERMS, attempt.max_evaluations)
     look = _relevant(thinned(sample, SCREEN_ROWS, attempt.seed))
     if attempt.stage == "growth":
