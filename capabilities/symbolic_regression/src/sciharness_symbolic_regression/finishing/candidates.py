@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sciharness_publisher.expression import Expression, complexity, parse
 from sciharness_symbolic_regression.finishing.fitting import HUBER, fit, robust_scale, values
 from sciharness_symbolic_regression.finishing.reducing import reductions
+from sciharness_symbolic_regression.finishing.squares import squares
 from sciharness_symbolic_regression.formulas.algebra import Undefined, canonical
 from sciharness_symbolic_regression.formulas.forms import Sum, constants, nests_functions, shape
 from sciharness_symbolic_regression.formulas.written import nodes, tree_of
@@ -101,7 +102,10 @@ def gather(
             tree
             for candidate in near
             if candidate.shape not in reduced
-            for tree in reductions(tree_of(candidate.form))
+            for tree in (
+                *reductions(tree_of(candidate.form)),
+                *map(tree_of, squares(candidate.form)),
+            )
         ]
         reduced.update(candidate.shape for candidate in near)
         _add(pool, trees, look, limits, late)

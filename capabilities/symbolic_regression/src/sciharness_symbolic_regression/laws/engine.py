@@ -62,6 +62,7 @@ STAGES = (
     *(view.name for view in VIEWS if view.name not in OFTEN),
 )  # fmt: skip
 CHAINED = ("plain", "products", "identity")
+QUOTIENTS_IN = 3  # columns of a smaller problem
 QUOTIENTS_OF = ("identity", "cosine")  # of the other views one is the inverse of another
 
 
@@ -125,10 +126,11 @@ def _merged(sample: Sample, attempt: Attempt, report: Report) -> Findings:
     if smaller is None:
         return Findings()
     fewer, back = smaller
+    stages = (*CHAINED, "quotients") if len(fewer.columns) <= QUOTIENTS_IN else CHAINED
     spent: list[int] = []
 
     def trees() -> Iterator[Expression]:
-        for stage in (*CHAINED, "quotients"):
+        for stage in stages:
             part = _found(fewer, evolve(attempt, stage=stage))
             spent.append(part.evaluations)
             yield from (back(parse(text)) for text in part.formulas)
