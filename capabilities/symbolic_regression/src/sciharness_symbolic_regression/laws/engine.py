@@ -62,7 +62,7 @@ STAGES = (
     *(view.name for view in VIEWS if view.name not in OFTEN),
 )  # fmt: skip
 CHAINED = ("plain", "products", "identity")
-QUOTIENTS_IN = 3  # columns of a smaller problem
+QUOTIENTS_IN = 2  # columns of a smaller problem
 QUOTIENTS_OF = ("identity", "cosine")  # of the other views one is the inverse of another
 
 

@@ -63,9 +63,7 @@ def _places(views: int) -> list[tuple[str, int]]:
 
 
 def _first(views: int) -> list[tuple[str, int]]:
-    """Return what comes first: units merge columns, so what else goes together can wait."""
-    first = [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in _both(views)]
-    return sorted(first, key=lambda one: bool(views) and one == ("merged", 0))
+    return [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in _both(views)]
 
 
 def _both(views: int) -> tuple[int, ...]:
