@@ -33,8 +33,8 @@ HERE = Path(__file__).parent
 TABLE = HERE / "results.csv"
 KEY = ("engine", "suite", "problem", "noise", "seed", "units", "budget")
 COLUMNS = (
-    *KEY, "recovered", "test_error", "r2", "size", "seconds", "cpu_seconds", "stopped", "why",
-    "formula",
+    *KEY, "recovered", "test_error", "r2", "size", "seconds", "search_seconds", "cpu_seconds",
+    "stopped", "why", "formula",
 )  # fmt: skip
 GRACE = 90.0  # seconds for the judge and for an engine that ends late
 
@@ -155,17 +155,20 @@ def show(table: Path) -> None:
     for row in rows_of(table):
         key = (row["suite"], row["noise"], "units" if row["units"] == "1" else "", row["engine"])
         groups.setdefault((*key, row["budget"]), []).append(row)
-    print(f"{'suite':12} {'noise':6} {'':6} {'engine':10} {'budget':7} found     R2>.999  size  s")
+    print(
+        f"{'suite':12} {'noise':6} {'':6} {'engine':10} {'budget':7} found     R2>.999  size      s  search"
+    )
     for key, rows in sorted(groups.items()):
         found = [row for row in rows if row["recovered"] == "1"]
         close = sum(float(row["r2"] or "-inf") > 0.999 for row in rows)
         sizes = [int(row["size"]) for row in rows if row["size"]]
         seconds = [float(row["seconds"]) for row in found]
+        searching = [float(row["search_seconds"]) for row in found if row["search_seconds"]]
         print(
             f"{key[0]:12} {key[1]:6} {key[2]:6} {key[3]:10} {key[4]:7}"
             f"{len(found):4} of {len(rows):3} {100 * close / len(rows):6.0f} %"
-            f" {statistics.median(sizes) if sizes else 0:5.0f}"
-            f" {statistics.median(seconds) if seconds else float('nan'):6.1f}"
+            f" {statistics.median(sizes or [0]):5.0f} {statistics.median(seconds or [0]):6.1f}"
+            f" {statistics.median(searching or [0]):6.1f}"
         )
 
 

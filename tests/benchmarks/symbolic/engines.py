@@ -35,13 +35,15 @@ class Setting:
 class Found:
     """A formula, why the engine stopped and the seconds that it took.
 
-    ``fitted`` is the same with every constant as fitted, where plain values stand in it.
+    ``fitted`` is the same with every constant as fitted, where plain values stand in it;
+    ``searching`` are the seconds until the search had ended, before choice and stability runs.
     """
 
     formula: Expression
     stopped: str
     seconds: float
     fitted: Expression | None = None
+    searching: float | None = None
 
 
 def portfolio(setting: Setting, data: Data) -> Found:
@@ -93,12 +95,19 @@ def _searched(setting: Setting, data: Data) -> Found:
             features=tuple(data.columns),
             units={name: unit for name, unit in units.items() if unit},
         )
+        steps: dict[str, float] = {}
+
+        def hear(event: Mapping[str, Any]) -> None:  # Any: JSON values
+            if "progress" in event:
+                steps.setdefault(event["progress"]["message"], time.monotonic())
+
         context = Context(
             inputs={"data": Input("data", path, "DATASET", "labelled_table", table)},
             workspace=folder,
             seed=setting.seed,
             workers=WORKERS,
             time_limit=setting.seconds,
+            emit=hear,
         )
         request = SearchRequest(time_limit=setting.seconds, **setting.options)
         started = time.monotonic()
@@ -107,7 +116,8 @@ def _searched(setting: Setting, data: Data) -> Found:
         document = json.loads((folder / "outputs" / "formulas.json").read_text("utf-8"))
     chosen = document["candidates"][document["chosen"]]
     fitted = parse(chosen["as_fitted"])
-    return Found(parse(chosen["formula"]), document["stop_reason"], took, fitted)
+    searching = steps["fitting and choosing"] - started
+    return Found(parse(chosen["formula"]), document["stop_reason"], took, fitted, searching)
 
 
 def operon(setting: Setting, data: Data) -> Found:

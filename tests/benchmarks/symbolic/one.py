@@ -49,6 +49,7 @@ def measured(asked: Row) -> Row:
         "r2": f"{1 - error**2:.6f}",
         "size": complexity(found.formula),
         "seconds": f"{found.seconds:.1f}",
+        "search_seconds": "" if found.searching is None else f"{found.searching:.1f}",
         "cpu_seconds": f"{spent:.1f}",
         "stopped": found.stopped,
         "why": verdict.why,

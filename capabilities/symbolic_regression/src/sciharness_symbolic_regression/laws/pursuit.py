@@ -24,7 +24,7 @@ LEAST_ERROR = 1e-13
 TRIED, CLOSEST_TRIED = 4, 2  # selections of each size that are worth a fit, by rank and error
 EXCHANGES, EXCHANGED = 3, 5
 PAIRED_AT_A_TIME = 128
-PAIRED, PAIRS = 3000, 24  # terms that are tried two by two, and how many such pairs are kept
+PAIRED, PAIRS = 2400, 24  # terms that are tried two by two, and how many such pairs are kept
 TOGETHER = 8  # partial sums for which terms are judged at a time
 IN_DOUBLE = 4_000_000  # numbers up to which a table is kept in double precision
 
@@ -157,22 +157,20 @@ class _Search:
         table = self.table[places].astype(np.float32)
         alone = table @ self.target.astype(np.float32)
         best: list[tuple[float, int, int]] = []
+        least = 0.0
         for part in blocks(len(places), PAIRED_AT_A_TIME):
-            cosine = table[part] @ table.T
-            new = 1.0 - cosine * cosine
-            mine = alone[part, None]
-            gain = mine * mine + alone * (alone - 2.0 * mine * cosine)
-            gain = np.where(new > LEAST_NEW, gain / np.maximum(new, LEAST_NEW), 0.0)
-            gain = np.triu(gain, part.start + 1)
-            flat = gain.ravel()
-            count = min(PAIRS, len(flat))
-            for index in np.argpartition(-flat, count - 1)[:count].tolist():
-                left, right = divmod(index, len(places))
-                best.append(
-                    (float(flat[index]), int(places[part.start + left]), int(places[right]))
-                )
-        best.sort(key=lambda one: (-one[0], one[1:]))
-        return {one[1:]: self.rebuilt(one[1:]) for one in best[:PAIRS] if one[0] > 0.0}
+            gain = _explained_by_both(table[part], table[part.start :], alone, part.start)
+            rows, columns = np.nonzero(gain > least)
+            values = gain[rows, columns]
+            if len(values) > PAIRS:
+                kept = np.argpartition(-values, PAIRS - 1)[:PAIRS]
+                rows, columns, values = rows[kept], columns[kept], values[kept]
+            left, right = places[part.start + rows], places[part.start + columns]
+            best += zip(values.tolist(), left.tolist(), right.tolist(), strict=True)
+            best.sort(key=lambda one: (-one[0], one[1:]))
+            del best[PAIRS:]
+            least = best[-1][0] if len(best) == PAIRS else 0.0
+        return {one[1:]: self.rebuilt(one[1:]) for one in best}
 
     def children(self, nodes: list[_Node], each: int) -> dict[tuple[int, ...], _Node]:
         children: dict[tuple[int, ...], _Node] = {}
@@ -214,6 +212,25 @@ class _Search:
             key = tuple(sorted((*node.chosen, index)))
             if gain[index] > 0 and key not in children:
                 children[key] = _grown(node, self.table[index].astype(np.float64), index)
+
+
+def _explained_by_both(some: Single, later: Single, alone: Single, start: int) -> Single:
+    """Return how much of the target each of some terms explains together with each later one.
+
+    ``alone`` are the cosines of all terms with the target; ``some`` begin at ``start``, as
+    do the later ones. A term beside itself or an earlier one counts nothing.
+    """
+    mine, theirs = alone[start : start + len(some), None], alone[start:]
+    cosine = some @ later.T
+    gain = mine * cosine
+    gain *= -2.0 * theirs
+    gain += mine * mine + theirs * theirs
+    cosine *= cosine
+    new = np.subtract(1.0, cosine, out=cosine)
+    gain[new <= LEAST_NEW] = 0.0
+    gain /= np.maximum(new, LEAST_NEW, out=new)
+    gain[:, : len(some)] = np.triu(gain[:, : len(some)], 1)
+    return gain
 
 
 def _unalike(nodes: list[_Node]) -> list[_Node]:

@@ -20,7 +20,7 @@ from sciharness_symbolic_regression.samples.sample import Sample
 
 Array = NDArray[np.float64]
 
-ROWS = 150
+ROWS = 100
 MOST_COLUMNS = 8
 TURNS = (1.0, 0.5, 2.0, np.pi, 2 * np.pi)
 LEAST_RADIANS = 0.6  # of an argument; in less a wave is like any other curve
@@ -30,7 +30,7 @@ SEEN, USED = (
 )  # of the wave's largest value: rows that are looked at, and that are searched
 AS_GOOD = 1.3  # a stand-in without the column may miss by this factor more, since noise grows
 MOST_LEFT = 0.2  # of the spread; a stand-in that misses more tells nothing
-LEAST_ROWS = 40
+LEAST_ROWS = 30
 
 
 @frozen
