@@ -156,7 +156,8 @@ def show(table: Path) -> None:
         key = (row["suite"], row["noise"], "units" if row["units"] == "1" else "", row["engine"])
         groups.setdefault((*key, row["budget"]), []).append(row)
     print(
-        f"{'suite':12} {'noise':6} {'':6} {'engine':10} {'budget':7} found     R2>.999  size      s  search"
+        f"{'suite':12} {'noise':6} {'':6} {'engine':10} {'budget':7} found     R2>.999"
+        f"  size      s  search"
     )
     for key, rows in sorted(groups.items()):
         found = [row for row in rows if row["recovered"] == "1"]
