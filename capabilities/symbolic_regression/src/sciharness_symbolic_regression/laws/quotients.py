@@ -9,6 +9,7 @@ of the Royal Society A 476 (2020).)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial, reduce
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sciharness_publisher.expression import Binary, Expression, Name, Number
 from sciharness_symbolic_regression.laws import functions as fn
+from sciharness_symbolic_regression.laws.fits import ROUNDING
 from sciharness_symbolic_regression.laws.library import small_table
 from sciharness_symbolic_regression.laws.powers import Columns, first, named
 from sciharness_symbolic_regression.laws.pursuit import Selection, least_squares, pursue
@@ -49,7 +51,9 @@ def quotients(columns: Columns, target: Array, weights: Array) -> Iterator[Expre
         for size in range(1, DEPTH + 1):
             ranked = sorted((one for one in chosen if len(one.chosen) == size), key=_error)
             for one in ranked[:EACH]:
-                yield _quotient(one, above, below.tree(place), bases[place], target, weights)
+                tree = _quotient(one, above, below.tree(place), bases[place], target, weights)
+                if tree is not None:
+                    yield tree
 
 
 def _below(columns: Columns) -> Terms:
@@ -72,13 +76,21 @@ def _below(columns: Columns) -> Terms:
 
 def _quotient(
     one: Selection, above: Terms, below: Expression, basis: Array, target: Array, weights: Array
-) -> Expression:
+) -> Expression | None:
+    """Return the quotient with fitted constants; None where nothing is left below the bar."""
     chosen = list(one.chosen)
     rows = np.vstack([above.values[chosen], basis])
-    *strengths, free, lead = map(float, least_squares(rows, target, weights))
-    top: Expression = Number(free)
-    for index, strength in zip(chosen, strengths, strict=True):
-        top = Binary("+", top, Binary("*", Number(strength), above.tree(index)))
+    found = least_squares(rows, target, weights)
+    sizes = np.abs(found[:, None] * rows).max(axis=1)
+    kept = sizes > ROUNDING * sizes.max()
+    *strengths, free, lead = map(float, found)
+    if not kept[-1] or not kept[:-1].any():
+        return None
+    parts: list[Expression] = [Number(free)] if kept[-2] else []
+    for index, strength, much in zip(chosen, strengths, kept, strict=False):
+        if much:
+            parts.append(Binary("*", Number(strength), above.tree(index)))
+    top = reduce(partial(Binary, "+"), parts)
     return Binary("/", top, fn.plus(1.0, Binary("*", Number(-lead), below)))
 
 

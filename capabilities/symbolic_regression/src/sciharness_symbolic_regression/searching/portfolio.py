@@ -56,7 +56,7 @@ def _places(views: int) -> list[tuple[str, int]]:
     """
     both = _both(views)
     places = _first(views)
-    places += [(stage, 1) for stage in (*OFTEN, "quotients") if views]
+    places += [(stage, 1) for stage in (*OFTEN, "sine", "quotients") if views]
     places += [(stage, view) for stage in STAGES[:FIRST_STAGES] for view in range(2, views + 1)]
     places += [(stage, view) for stage in STAGES for view in both]
     return list(dict.fromkeys(places))
