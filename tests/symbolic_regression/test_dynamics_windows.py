@@ -110,6 +110,7 @@ def _errors_of_constants(law, name, other, noise, seeds):
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.05])
+@pytest.mark.slow
 def test_constants_in_windows_are_nearer_than_those_of_slopes(noise):
     slopes, weak, held = _errors_of_constants(
         "-0.4*hunter + 0.1*hunter*prey", "hunter", "prey", noise, seeds=20

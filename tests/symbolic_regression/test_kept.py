@@ -75,6 +75,7 @@ def run(
     return (folder / "outputs" / "formulas.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_was_finished_is_not_run_again_and_the_result_is_the_same(
     table: Path, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,6 @@ LAWS = [
     ("inverse", "1/(1 + (1 - cos(b))/a)", {"a": (0.3, 9), "b": (1, 3)}),
     ("quotients", "30*a*b/((a - 10)*c**2)", {"a": (-1, 1), "b": (-1, 1), "c": (1, 2)}),
     ("quotients", "acos((cos(b) - a)/(1 - a*cos(b)))", {"a": (0.2, 0.7), "b": (1, 3)}),
-    ("merged", "cos(t)*(a**3*(b - 1)/(b + 2) - 1)", {"t": (0, 6), "a": (0.3, 3), "b": SPAN}),
 ]  # fmt: skip
 
 
@@ -82,6 +81,13 @@ def test_a_law_without_noise_is_found_exactly(stage, formula, ranges):
     sample = sample_of(formula, **ranges)
 
     assert found(sample, stage, max_evaluations=20_000).exact
+
+
+@pytest.mark.slow
+def test_a_law_is_found_behind_its_wave():
+    sample = sample_of("cos(t)*(a**3*(b - 1)/(b + 2) - 1)", t=(0, 6), a=(0.3, 3), b=SPAN)
+
+    assert found(sample, "merged", max_evaluations=20_000).exact
 
 
 def test_a_noisy_power_law_keeps_its_plain_exponents():

@@ -109,6 +109,7 @@ def test_a_formula_of_merged_columns_means_the_same_over_the_original_ones(
     assert np.allclose(there, here, rtol=1e-12, atol=1e-12, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_a_law_with_nine_columns_is_found_through_its_differences() -> None:
     random = np.random.default_rng(3)
     table = {name: random.uniform(1, 2, 500) for name in ("m1", "m2", "x2", "y2", "z2")}
